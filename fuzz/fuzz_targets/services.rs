@@ -7,7 +7,7 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, VERSION};
-use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerLimits};
+use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerBudgets};
 use takt_space::{ChannelSecurity, Peer, StoredValue, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{
@@ -30,15 +30,15 @@ thread_local! {
 }
 
 fn server() -> Arc<Server> {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         encoding: takt_fuzz::LIMITS,
         max_nodes: 5_000,
         max_sessions: 10,
         max_response_size: 1 << 20,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
     let server = Server::builder("Fuzz", "urn:takt:fuzz")
-        .limits(limits)
+        .budgets(budgets)
         .node_management(Arc::new(EverybodyManages))
         .namespace("urn:takt:fuzz:nodes")
         .build()

@@ -39,7 +39,7 @@ fn one_more_channel_than_sessions_and_the_hard_limit_of_descriptors() {
     let _serving = serving.unwrap();
     let descriptors = before.maximum.unwrap_or(u64::MAX);
     if descriptors >= 2000 {
-        assert_eq!(server.max_sessions(), server.limits().max_sessions);
+        assert_eq!(server.max_sessions(), server.budgets().max_sessions);
     }
     if let Ok(too_many) = usize::try_from(descriptors) {
         let (_, refused) = start(Some(too_many));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientError, ClientOptions, Method, Provider, Variable};
 use takt_cell::Cell;
-use takt_services::ServerLimits;
+use takt_services::ServerBudgets;
 use takt_space::{CallError, MethodCall, OutputArguments};
 use takt_ua::{ArrayRef, BuiltInType, ByteString, NodeId, StatusCode, Variant, VariantRef};
 
@@ -229,7 +229,7 @@ fn values_may_have_64_mib() {
         .variable(Variable::stored("Array", vec![0_u32; BYTES / 4]).writable())
         .variable(Variable::stored("Text", ByteString::from(vec![0])).writable())
         // Two such values, a request, its copy and a response.
-        .limits(ServerLimits::default().with_memory(8 * BYTES))
+        .budgets(ServerBudgets::default().with_memory(8 * BYTES))
         .serve(ServeOptions {
             runtime_directory: Some(directory.path().to_path_buf()),
             ..ServeOptions::default()

@@ -9,7 +9,7 @@ use takt_app::{
     Attribute, Client, ClientError, ClientOptions, Endpoint, MonitoredItemOptions, Provider,
     Subscription, SubscriptionOptions, Variable,
 };
-use takt_services::{OperationLimits, ServerLimits};
+use takt_services::{OperationLimits, ServerBudgets};
 use takt_ua::structures::ReadRequest;
 use takt_ua::{NodeId, StatusCode, Variant};
 use tempfile::TempDir;
@@ -24,19 +24,19 @@ const EVERY: Duration = Duration::from_millis(10);
 
 fn start() -> (TempDir, Provider, ClientOptions) {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         operations: OperationLimits {
             max_nodes_per_read: 7,
             max_nodes_per_browse: 3,
             max_monitored_items_per_call: 6,
             ..OperationLimits::default()
         },
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
     let mut builder = Provider::builder("Small")
         .without_registry()
         .endpoint("opc.tcp://127.0.0.1:0")
-        .limits(limits)
+        .budgets(budgets)
         .serve(ServeOptions {
             runtime_directory: Some(directory.path().to_owned()),
             ..ServeOptions::default()

@@ -12,7 +12,7 @@ use takt_app::{
     Subscription, SubscriptionOptions, Variable, WorkerOptions,
 };
 use takt_cell::Cell;
-use takt_services::ServerLimits;
+use takt_services::ServerBudgets;
 use takt_space::ValueSource;
 use takt_ua::structures::{
     CallMethodRequest, CallRequest, ReadRequest, ReadResponse, ReadValueId, WriteRequest,
@@ -214,11 +214,11 @@ fn operations_without_a_value_in_time_get_bad_timeout() {
     let (builder, _) = builder(directory.path(), 2, 64);
     let (hung, gate) = gated("Hung");
     let quick = Variable::callback("Quick", BuiltInType::Double, || 5.5);
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_remote_timeout: Duration::from_millis(50),
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let builder = builder.variable(hung).variable(quick).limits(limits);
+    let builder = builder.variable(hung).variable(quick).budgets(budgets);
     let _provider = builder.start().unwrap();
     let mut client = connect(directory.path());
     let hung = |client: &mut Client| read(client, &["Hung", "Cell"]);

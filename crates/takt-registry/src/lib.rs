@@ -37,7 +37,7 @@ pub use error::RegistryError;
 pub use history::{HistoryPatternError, RegistryHistoryOptions};
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use mirror::{MirrorOptions, MirrorOptionsError};
-pub use names::NameLimits;
+pub use names::NameBudget;
 pub use registry::{Registry, RegistryOptions};
 pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};
 

@@ -15,17 +15,17 @@ use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
 
-/// Limits of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
+/// Budget of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NameLimits {
+pub struct NameBudget {
     /// Largest number of registered Providers.
     pub providers: usize,
     /// Largest number of namespaces of registered Providers, and of unregistered ones that are not forgotten.
     pub namespaces: usize,
 }
 
-impl NameLimits {
-    /// Returns limits of this number of Providers, and twice as many namespaces.
+impl NameBudget {
+    /// Returns the budget of this number of Providers, and twice as many namespaces.
     #[must_use]
     pub fn for_providers(providers: usize) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl NameLimits {
     }
 }
 
-impl Default for NameLimits {
+impl Default for NameBudget {
     /// 16 Providers and 32 namespaces.
     fn default() -> Self {
         Self::for_providers(16)
@@ -72,7 +72,7 @@ impl fmt::Display for Owner {
 
 /// Owners of the namespaces, and reserved names.
 pub(crate) struct Names {
-    limits: NameLimits,
+    budget: NameBudget,
     /// Runtime directory of the applications of this host: a running application owns its name.
     runtime: Arc<Runtime>,
     owners: Mutex<HashMap<u16, Owner>>,
@@ -88,9 +88,9 @@ pub(crate) struct Application<'a> {
 }
 
 impl Names {
-    pub(crate) fn new(limits: NameLimits, runtime: Arc<Runtime>) -> Self {
+    pub(crate) fn new(budget: NameBudget, runtime: Arc<Runtime>) -> Self {
         Self {
-            limits,
+            budget,
             runtime,
             owners: Mutex::default(),
             refusals: Refusals::default(),
@@ -139,14 +139,14 @@ impl Names {
                 others.filter(|other| is_owners(other)).count(),
             )
         };
-        let limits = self.limits;
-        if providers >= limits.providers {
+        let budget = self.budget;
+        if providers >= budget.providers {
             self.refusals.warn(&format_args!(
                 "{name} is not registered: {owner} has {providers} Providers, the limit of --max-providers"
             ));
             return Err(StatusCode::BadResourceUnavailable);
         }
-        if namespaces >= limits.namespaces {
+        if namespaces >= budget.namespaces {
             self.refusals.warn(&format_args!(
                 "{name} is not registered: {owner} has {namespaces} namespaces, the limit of --max-namespaces; \
                  `takt registry forget NAME` frees those of Providers that are gone"
@@ -217,10 +217,10 @@ mod tests {
         caller(Peer::Tcp { address })
     }
 
-    fn names(limits: NameLimits) -> (Names, tempfile::TempDir) {
+    fn names(budget: NameBudget) -> (Names, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Runtime::open(Some(directory.path())).unwrap();
-        (Names::new(limits, runtime), directory)
+        (Names::new(budget, runtime), directory)
     }
 
     fn application(namespace: u16) -> Application<'static> {
@@ -232,11 +232,11 @@ mod tests {
 
     #[test]
     fn each_user_and_each_address_has_a_budget() {
-        let limits = NameLimits {
+        let budget = NameBudget {
             providers: 2,
             namespaces: 3,
         };
-        let (names, _directory) = names(limits);
+        let (names, _directory) = names(budget);
         let full = Err(StatusCode::BadResourceUnavailable);
         let callers = [
             local(1000),
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_refused_login_is_no_refused_registration() {
-        let (names, _directory) = names(NameLimits::default());
+        let (names, _directory) = names(NameBudget::default());
         let client = remote("10.0.0.7:1");
         for _ in 0..2 {
             let status = names.refuse_login("nobody\n", client.peer());

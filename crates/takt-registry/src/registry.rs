@@ -104,17 +104,17 @@ impl Registry {
         let rules = Arc::new(Rules::new(
             database,
             Providers::new(providers.clone(), options.allow_tcp_registration),
-            Names::new(options.name_limits, runtime),
+            Names::new(options.name_budget, runtime),
         ));
         let server = Server::builder(&options.application_name, application_uri.clone())
-            .limits(options.limits)
+            .budgets(options.budgets)
             .node_management(Arc::clone(&rules) as _)
             .authenticator(Arc::clone(&rules) as _)
             .session_observer(Arc::clone(&rules) as _)
             .build()?;
         let space = server.address_space();
         // All assigned indexes are bound to their URIs again, before new ones are assigned.
-        let capacity = server.limits().max_namespaces;
+        let capacity = server.budgets().max_namespaces;
         let forgotten = namespaces::take_forgotten(&mut contents, capacity, &options.mirrors);
         rules.database.free_namespaces(forgotten)?;
         namespaces::restore(space, &mut contents)?;

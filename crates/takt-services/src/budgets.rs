@@ -1,16 +1,18 @@
-//! Limits for one request, for one client, and for all clients together.
+//! Budgets of a server: what clients may use of it, in one request, each, and together. `docs/budgets.md` lists them.
+//!
+//! A limit is the number at which a budget is used up; OperationLimits have their name from the standard.
 
 use std::time::Duration;
 
 use takt_ua::binary::Limits;
 
-/// The limits of a server. They are enforced, and shown in ServerCapabilities (OPC 10000-5, 6.3.2 and 6.3.11).
+/// The budgets of a server. They are enforced, and shown in ServerCapabilities (OPC 10000-5, 6.3.2 and 6.3.11).
 #[derive(Debug, Clone, PartialEq)]
-pub struct ServerLimits {
+pub struct ServerBudgets {
     /// Limits on the operations of one request.
     pub operations: OperationLimits,
-    /// Limits on Subscriptions and MonitoredItems.
-    pub subscriptions: SubscriptionLimits,
+    /// Budgets of Subscriptions and MonitoredItems.
+    pub subscriptions: SubscriptionBudgets,
     /// Limits of decoders: MaxStringLength, MaxByteStringLength and MaxArrayLength.
     pub encoding: Limits,
     /// Maximum number of Sessions at once.
@@ -58,11 +60,11 @@ pub struct ServerLimits {
     pub max_remote_timeout: Duration,
 }
 
-impl ServerLimits {
+impl ServerBudgets {
     /// Default of [`max_memory`](Self::max_memory) in bytes.
     pub const DEFAULT_MEMORY: usize = 256 << 20;
 
-    /// Returns the same limits with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
+    /// Returns the same budgets with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
     #[must_use]
     pub const fn with_memory(self, bytes: usize) -> Self {
         Self {
@@ -76,11 +78,11 @@ impl ServerLimits {
     }
 }
 
-impl Default for ServerLimits {
+impl Default for ServerBudgets {
     fn default() -> Self {
         Self {
             operations: OperationLimits::default(),
-            subscriptions: SubscriptionLimits::default(),
+            subscriptions: SubscriptionBudgets::default(),
             encoding: Limits::DEFAULT,
             max_sessions: 1024,
             min_session_timeout: Duration::from_secs(1),
@@ -138,9 +140,9 @@ impl Default for OperationLimits {
     }
 }
 
-/// Limits on the Subscriptions and MonitoredItems of clients (OPC 10000-4, 5.13 and 5.14).
+/// Budgets of the Subscriptions and MonitoredItems of clients (OPC 10000-4, 5.13 and 5.14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubscriptionLimits {
+pub struct SubscriptionBudgets {
     /// MaxSubscriptions of all Sessions; more get `BadTooManySubscriptions`.
     pub max_subscriptions: u32,
     /// MaxSubscriptionsPerSession.
@@ -186,7 +188,7 @@ pub struct SubscriptionLimits {
     pub max_durable_queue_size: u32,
 }
 
-impl SubscriptionLimits {
+impl SubscriptionBudgets {
     /// Returns the maximum number of acknowledgements in one Publish request: the maximum number of unacknowledged messages.
     pub(crate) fn max_acknowledgements(&self) -> usize {
         let subscriptions = usize::try_from(self.max_subscriptions_per_session).unwrap_or(1);
@@ -194,7 +196,7 @@ impl SubscriptionLimits {
     }
 }
 
-impl Default for SubscriptionLimits {
+impl Default for SubscriptionBudgets {
     fn default() -> Self {
         Self {
             max_subscriptions: 1_000,

@@ -11,7 +11,7 @@
 //! * [`NodeManagement`], [`Authenticator`], [`SessionObserver`]: interfaces for servers that need rules of their own.
 //!
 //! No message from a client can make the server panic, and all memory that clients can make it allocate is bounded by
-//! [`ServerLimits`].
+//! [`ServerBudgets`].
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ mod slices;
 mod subscriptions;
 
 pub use audit::record::{AuditRecord, AuditSink, AuditedAction, NodeService};
-pub use budgets::{OperationLimits, ServerLimits, SubscriptionLimits};
+pub use budgets::{OperationLimits, ServerBudgets, SubscriptionBudgets};
 pub use events::queue::{EventRecorder, EventSink};
 pub use events::selection::EventSelection;
 pub use identity::authentication::{AnonymousOnly, Authenticator};

@@ -13,7 +13,7 @@ mod limited;
 use std::time::{Duration, Instant};
 
 use takt_bench::attack::{Attack, AttackObserver, Slices, Usage};
-use takt_services::ServerLimits;
+use takt_services::ServerBudgets;
 use takt_tests::Sandbox;
 use takt_tests::attacked::{Kind, Limit, PATIENCE, RATE, Server};
 
@@ -86,10 +86,10 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
         assert_eq!(seen.failures, [""; 0], "{}: {tally:?}", attack.name());
         assert!(seen.latency.samples > 0, "{}", attack.name());
     }
-    let limits = ServerLimits::default();
+    let budgets = ServerBudgets::default();
     let budget = match attack.is_without_session() {
-        true => limits.max_memory_without_session,
-        false => limits.max_memory,
+        true => budgets.max_memory_without_session,
+        false => budgets.max_memory,
     };
     let taken = peak.saturating_sub(before.resident);
     let most = u64::try_from(budget).unwrap() + SLACK;

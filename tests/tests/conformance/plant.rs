@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_app::{Attribute, Client};
-use takt_services::{EverybodyManages, OperationLimits, Server, ServerLimits};
+use takt_services::{EverybodyManages, OperationLimits, Server, ServerBudgets};
 use takt_space::{CallError, Caller, Value, ValueSource, access_level};
 use takt_ua::binary::Limits;
 use takt_ua::structures::{ReadRequest, ReadValueId, WriteRequest, WriteValue};
@@ -73,11 +73,11 @@ pub(crate) fn server() -> Arc<Server> {
     };
     let server = Server::builder("Plant", "urn:takt:conformance:server")
         .namespace(NAMESPACE_URI)
-        .limits(ServerLimits {
+        .budgets(ServerBudgets {
             operations,
             encoding,
             max_browse_continuation_points: 2,
-            ..ServerLimits::default()
+            ..ServerBudgets::default()
         })
         .node_management(Arc::new(EverybodyManages))
         .build()

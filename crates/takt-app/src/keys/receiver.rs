@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::{Certificate, KeyKind};
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate};
-use takt_services::{BuildError, Server, ServerLimits};
+use takt_services::{BuildError, Server, ServerBudgets};
 use takt_space::{AddressSpaceError, CallError, Caller, MethodHandler};
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
@@ -72,12 +72,12 @@ impl KeyReceiver {
     /// [`KeyReceiverError`].
     pub fn start(options: KeyReceiverOptions) -> Result<Self, KeyReceiverError> {
         let application_uri = format!("urn:takt:pubsub:{}", options.application_name);
-        let limits = ServerLimits {
+        let budgets = ServerBudgets {
             max_sessions: SESSIONS,
-            ..ServerLimits::default().with_memory(MEMORY)
+            ..ServerBudgets::default().with_memory(MEMORY)
         };
         let server = Server::builder(&options.application_name, &application_uri);
-        let server = server.limits(limits).build()?;
+        let server = server.budgets(budgets).build()?;
         let (tell, news) = channel();
         let groups = Arc::new(Groups::new(options.services, tell, Instant::now()));
         let setting = Arc::clone(&groups);

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use takt_history::HistoryStoreOptions;
-use takt_services::{EventSink, Server, ServerLimits};
+use takt_services::{EventSink, Server, ServerBudgets};
 use takt_space::RoleSet;
 use takt_ua::{NodeId, ids};
 
@@ -84,7 +84,7 @@ pub struct ProviderBuilder {
     state_directory: Option<PathBuf>,
     registry_identity: Identity,
     registry_security: ClientSecurity,
-    limits: ServerLimits,
+    budgets: ServerBudgets,
     serve: ServeOptions,
     workers: WorkerOptions,
     history: HistoryStoreOptions,
@@ -195,14 +195,14 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the budgets of the Provider: the limits of its clients, and the memory that it holds for them.
+    /// Sets the budgets of the Provider: what its clients may use, and the memory that it holds for them.
     #[must_use]
-    pub fn limits(mut self, limits: ServerLimits) -> Self {
-        self.limits = limits;
+    pub fn budgets(mut self, budgets: ServerBudgets) -> Self {
+        self.budgets = budgets;
         self
     }
 
-    /// Sets the options of the serving thread: its way of waiting, and its limits.
+    /// Sets the options of the serving thread: its way of waiting, and its budgets.
     #[must_use]
     pub fn serve(mut self, options: ServeOptions) -> Self {
         self.serve = options;
@@ -303,7 +303,12 @@ impl ProviderBuilder {
             self.historized_events,
             self.state_directory.as_deref(),
         )?;
-        let nodes = Nodes::new(&mut offer, self.kind, self.limits, self.registry.as_deref())?;
+        let nodes = Nodes::new(
+            &mut offer,
+            self.kind,
+            self.budgets,
+            self.registry.as_deref(),
+        )?;
         let watched = nodes.bind(&offer, &registry_state, &workers)?;
         let history = match history_file {
             Some(path) => Some(record(&offer, nodes.server(), &path, self.history)?),
@@ -386,7 +391,7 @@ impl Provider {
             state_directory: None,
             registry_identity: Identity::Anonymous,
             registry_security: ClientSecurity::default(),
-            limits: ServerLimits::default(),
+            budgets: ServerBudgets::default(),
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),
             history: HistoryStoreOptions::default(),

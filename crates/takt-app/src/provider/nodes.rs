@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use takt_services::{BuildError, Server, ServerLimits};
+use takt_services::{BuildError, Server, ServerBudgets};
 use takt_space::{AddressSpaceError, Change, Edit, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem};
@@ -46,14 +46,14 @@ impl Nodes {
     pub(super) fn new(
         offer: &mut Offer,
         kind: Kind,
-        limits: ServerLimits,
+        budgets: ServerBudgets,
         registry: Option<&str>,
     ) -> Result<Self, ProviderError> {
         let name = offer.application_name.clone();
         let name = &name;
         let failed = |cause: NodeError| failed(name, cause);
         let server = Server::builder(name, model::provider_uri(name))
-            .limits(limits)
+            .budgets(budgets)
             .build()
             .map_err(|error| failed(error.into()))?;
         let space = server.address_space();

@@ -59,10 +59,10 @@ pub use traffic::Traffic;
 pub struct ServeOptions {
     /// Way in which the thread waits for requests. Spinning uses a whole core.
     pub waiting: Waiting,
-    /// Largest number of connections of each endpoint. By default a quarter more than [`ServerLimits::max_sessions`]
+    /// Largest number of connections of each endpoint. By default a quarter more than [`ServerBudgets::max_sessions`]
     /// if the file descriptors of the process are sufficient. There are always fewer Sessions than connections.
     ///
-    /// [`ServerLimits::max_sessions`]: takt_services::ServerLimits::max_sessions
+    /// [`ServerBudgets::max_sessions`]: takt_services::ServerBudgets::max_sessions
     pub max_connections: Option<usize>,
     /// Directory in which shared-memory applications find each other; by default the value of `TAKT_RUNTIME_DIR`, or
     /// the user's runtime directory.

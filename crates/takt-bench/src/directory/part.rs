@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use takt_app::serve::{Serving, Traffic};
 use takt_app::{Endpoint, Provider, Variable, loopback};
-use takt_registry::{NameLimits, Registry, RegistryOptions};
+use takt_registry::{NameBudget, Registry, RegistryOptions};
 
 use super::classical;
 use super::consumer::{self, Connected, Discovery};
@@ -154,7 +154,7 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
                 endpoint: Endpoint::Tcp(loopback(0)),
                 database: directory.join("registry.redb"),
                 // All Providers are processes of this user.
-                name_limits: NameLimits::for_providers(MOST_PROVIDERS),
+                name_budget: NameBudget::for_providers(MOST_PROVIDERS),
                 ..RegistryOptions::default()
             })
             .map_err(BenchError::round_trip("the registry"))?,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use takt_app::serve::{EndpointSecurity, ServeOptions};
-use takt_services::{Server, ServerLimits};
+use takt_services::{Server, ServerBudgets};
 use takt_space::Value;
 use takt_ua::NodeId;
 
@@ -49,13 +49,13 @@ impl Assignment for CountingServer {
 
 impl CountingServer {
     fn serve(&self, announce: impl FnOnce(&str), stop: &AtomicBool) -> Result<(), BenchError> {
-        let mut limits = ServerLimits::default().with_memory(2 << 30);
-        limits.max_sessions = self.sessions + 16;
-        limits.subscriptions.max_subscriptions = self.sessions + 16;
+        let mut budgets = ServerBudgets::default().with_memory(2 << 30);
+        budgets.max_sessions = self.sessions + 16;
+        budgets.subscriptions.max_subscriptions = self.sessions + 16;
         let items = self.sessions.saturating_mul(self.variables);
-        limits.subscriptions.max_monitored_items = items.saturating_add(1000);
+        budgets.subscriptions.max_monitored_items = items.saturating_add(1000);
         let server = Server::builder("TaktBenchSessions", "urn:takt:bench:sessions")
-            .limits(limits)
+            .budgets(budgets)
             .build()
             .map_err(BenchError::round_trip(SERVER))?;
         let mut values = Vec::new();

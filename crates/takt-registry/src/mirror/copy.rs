@@ -12,8 +12,8 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::{LocalizedText, NodeId, QualifiedName, ids};
 
 use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests};
+use super::budget;
 use super::event_types::declared_fields;
-use super::limits;
 use super::mirrored::Mirrored;
 use super::options::MirrorOptions;
 use super::references::{add_references, references_of_others};
@@ -174,7 +174,7 @@ impl Copy {
         let mut types = shared.types();
         let gone = self.gone(scan, &ids, &digests, &mut types);
         let kept = references_of_others(&self.space.view(), &gone, &digests, &types);
-        for step in gone.chunks(limits::STEP) {
+        for step in gone.chunks(budget::STEP) {
             let mut edit = self.space.edit();
             for node in step {
                 warn_on_error(node, edit.delete_node(node, true));
@@ -190,7 +190,7 @@ impl Copy {
             .filter(|node| !is_there(&id_of(node)) && !self.is_foreign(&id_of(node), node))
             .partition(|node| node.class == NodeClass::ReferenceType);
         added.extend(others);
-        for step in added.chunks(limits::STEP) {
+        for step in added.chunks(budget::STEP) {
             self.add(step, &ids, &digests, map)?;
         }
         if added.is_empty() && gone.is_empty() && self.server.has_namespaces(&namespaces) {

@@ -4,7 +4,7 @@ use takt_space::View;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, QualifiedName, ids};
 
-use super::limits;
+use super::budget;
 use crate::events::is_standard_field;
 use crate::forwarding::DeclaredField;
 
@@ -19,7 +19,7 @@ pub(super) fn declared_fields<'n>(
     for event_type in event_types {
         collect(view, event_type, event_type, &mut Vec::new(), &mut fields);
     }
-    if fields.len() == limits::MAX_EVENT_FIELDS {
+    if fields.len() == budget::MAX_EVENT_FIELDS {
         tracing::warn!("only {} fields of EventTypes are mirrored", fields.len());
     }
     fields
@@ -38,12 +38,12 @@ fn collect(
         };
         let class = node.node_class();
         let leads_on = matches!(class, NodeClass::Object | NodeClass::Variable);
-        if !leads_on || path.len() == limits::MAX_EVENT_PATH {
+        if !leads_on || path.len() == budget::MAX_EVENT_PATH {
             continue;
         }
         path.push(node.browse_name().to_owned());
         let is_new = class == NodeClass::Variable && !is_standard_field(path);
-        if is_new && fields.len() < limits::MAX_EVENT_FIELDS {
+        if is_new && fields.len() < budget::MAX_EVENT_FIELDS {
             fields.push(DeclaredField {
                 event_type: event_type.clone(),
                 path: path.clone(),

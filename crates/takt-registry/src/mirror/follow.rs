@@ -16,8 +16,8 @@ use takt_space::StoredValue;
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, NodeId, StatusCode};
 
+use super::budget;
 use super::copy::Copy;
-use super::limits;
 use super::options::MirrorOptions;
 use super::problem;
 use super::scan::{Scan, ScanError, scan};
@@ -287,7 +287,7 @@ impl Follower {
     /// Reads all values once.
     fn read(&mut self, client: &mut Client, maps: &Maps) -> Result<(), ScanError> {
         let nodes: Vec<NodeId> = self.copy.values().keys().cloned().collect();
-        for batch in nodes.chunks(limits::READ) {
+        for batch in nodes.chunks(budget::READ) {
             if self.is_stopped() {
                 return Err(ScanError::Stopped);
             }
@@ -318,7 +318,7 @@ impl Follower {
             .as_ref()
             .map_or(0, |value| value.encode_to_vec().len());
         let kept = (self.kept + size).saturating_sub(target.size_of_value());
-        let fits = size <= limits::MAX_VALUE && kept <= limits::MAX_VALUES;
+        let fits = size <= budget::MAX_VALUE && kept <= budget::MAX_VALUES;
         if fits {
             self.kept = kept;
             target.set_data_value(&value);

@@ -1,6 +1,6 @@
 //! Mirrors of foreign servers: their types, Objects, Variables, Methods and Events in the address space of the registry.
 //!
-//! * [`scan`]: the address space of the server as plain data, browsed within [`limits`].
+//! * [`scan`]: the address space of the server as plain data, browsed within its [`budget`].
 //! * [`copy`]: the nodes at the registry, and their changes; [`attributes`] and [`references`]: parts of that.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
@@ -13,10 +13,10 @@
 //! client first; the server sees the user of the mirror. `docs/mirror.md` describes names, limits and states.
 
 mod attributes;
+mod budget;
 mod copy;
 mod event_types;
 mod follow;
-mod limits;
 mod mirrored;
 mod namespaces;
 mod options;

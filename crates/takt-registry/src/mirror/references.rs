@@ -7,7 +7,7 @@ use takt_space::{AddressSpace, AddressSpaceError, View};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExpandedNodeId, NodeId, ids};
 
-use super::limits;
+use super::budget;
 use super::scan::{Found, Scan};
 use super::shared::SharedTypes;
 
@@ -63,7 +63,7 @@ pub(super) fn add_references(
             .all(|node| view.node(node).is_some())
     });
     drop(view);
-    for step in references.chunks(limits::STEP) {
+    for step in references.chunks(budget::STEP) {
         let mut edit = space.edit();
         for (source, reference_type, target) in step {
             let target = ExpandedNodeId::from(target.clone());

@@ -10,7 +10,7 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::ReferenceDescription;
 use takt_ua::{LocalizedText, NodeId, QualifiedName, Variant, ids};
 
-use super::limits;
+use super::budget;
 
 /// Error of a scan.
 #[derive(Debug, thiserror::Error)]
@@ -76,9 +76,9 @@ pub(super) struct Scan {
 pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanError> {
     let namespaces = client.namespace_array()?;
     let session = client.epoch();
-    let too_long = |uri: &String| uri.len() > limits::MAX_URI;
-    if namespaces.len() > limits::MAX_NAMESPACES || namespaces.iter().any(too_long) {
-        return Err(limit(limits::MAX_NAMESPACES, "namespaces of 1024 bytes"));
+    let too_long = |uri: &String| uri.len() > budget::MAX_URI;
+    if namespaces.len() > budget::MAX_NAMESPACES || namespaces.iter().any(too_long) {
+        return Err(limit(budget::MAX_NAMESPACES, "namespaces of 1024 bytes"));
     }
     let mut scanner = Scanner {
         client,
@@ -132,7 +132,7 @@ impl Scanner<'_> {
             let mut level = vec![NodeId::from(root)];
             while !level.is_empty() {
                 let mut next = Vec::new();
-                for batch in level.chunks(limits::BROWSE) {
+                for batch in level.chunks(budget::BROWSE) {
                     let follow = Follow::forward(ids::HAS_SUBTYPE);
                     for (node, references) in batch.iter().zip(self.browse(batch, &follow)?) {
                         for reference in references {
@@ -141,7 +141,7 @@ impl Scanner<'_> {
                                 continue;
                             }
                             if self.seen_is_too_large(&seen) {
-                                return Err(limit(limits::MAX_NODES, "types"));
+                                return Err(limit(budget::MAX_NODES, "types"));
                             }
                             next.push(subtype.clone());
                             if subtype.namespace != 0 {
@@ -165,7 +165,7 @@ impl Scanner<'_> {
     }
 
     fn seen_is_too_large(&self, seen: &HashSet<NodeId>) -> bool {
-        seen.len() > limits::MAX_NODES
+        seen.len() > budget::MAX_NODES
     }
 
     fn is_below_hierarchical(&self, parent: &NodeId, node: &NodeId) -> bool {
@@ -178,7 +178,7 @@ impl Scanner<'_> {
         let mut level: Vec<NodeId> = self.hierarchical.iter().cloned().collect();
         while !level.is_empty() {
             let mut next = Vec::new();
-            for batch in level.chunks(limits::BROWSE) {
+            for batch in level.chunks(budget::BROWSE) {
                 let follow = Follow::forward(ids::HAS_SUBTYPE);
                 for reference in self.browse(batch, &follow)?.into_iter().flatten() {
                     let subtype = reference.node_id.node_id;
@@ -211,7 +211,7 @@ impl Scanner<'_> {
     fn walk(&mut self, is_type: bool) -> Result<(), ScanError> {
         let all = Follow::forward(ids::REFERENCES);
         while self.next < self.scan.nodes.len() {
-            let end = self.scan.nodes.len().min(self.next + limits::BROWSE);
+            let end = self.scan.nodes.len().min(self.next + budget::BROWSE);
             let batch = self.scan.nodes.get(self.next..end).unwrap_or_default();
             let batch: Vec<NodeId> = batch.iter().map(|node| node.node_id.clone()).collect();
             let results = self.browse(&batch, &all)?;
@@ -247,8 +247,8 @@ impl Scanner<'_> {
         if !self.known.insert(node_id.clone()) {
             return Ok(());
         }
-        if self.known.len() > limits::MAX_NODES {
-            return Err(limit(limits::MAX_NODES, "nodes"));
+        if self.known.len() > budget::MAX_NODES {
+            return Err(limit(budget::MAX_NODES, "nodes"));
         }
         let node = Found {
             node_id,
@@ -268,9 +268,9 @@ impl Scanner<'_> {
 
     fn count(&mut self, bytes: usize) -> Result<(), ScanError> {
         self.bytes += bytes;
-        match self.bytes <= limits::MAX_BYTES {
+        match self.bytes <= budget::MAX_BYTES {
             true => Ok(()),
-            false => Err(limit(limits::MAX_BYTES, "bytes of names and attributes")),
+            false => Err(limit(budget::MAX_BYTES, "bytes of names and attributes")),
         }
     }
 
@@ -283,14 +283,14 @@ impl Scanner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ScanError::Stopped);
         }
-        let left = limits::MAX_REFERENCES.saturating_sub(self.references);
+        let left = budget::MAX_REFERENCES.saturating_sub(self.references);
         let results = self.client.browse_many_within(nodes, follow, left)?;
         let results: Vec<_> = results.into_iter().map(Result::unwrap_or_default).collect();
         let count: usize = results.iter().map(Vec::len).sum();
         self.references += count;
-        match self.references < limits::MAX_REFERENCES {
+        match self.references < budget::MAX_REFERENCES {
             true => Ok(results),
-            false => Err(limit(limits::MAX_REFERENCES, "references")),
+            false => Err(limit(budget::MAX_REFERENCES, "references")),
         }
     }
 
@@ -302,7 +302,7 @@ impl Scanner<'_> {
                 wanted.push((position, node.node_id.clone(), *attribute));
             }
         }
-        for batch in wanted.chunks(limits::READ) {
+        for batch in wanted.chunks(budget::READ) {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(ScanError::Stopped);
             }
@@ -316,7 +316,7 @@ impl Scanner<'_> {
                     continue;
                 };
                 let size = value.encode_to_vec().len();
-                if size > limits::MAX_VALUE {
+                if size > budget::MAX_VALUE {
                     continue;
                 }
                 self.count(size)?;

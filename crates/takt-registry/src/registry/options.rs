@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, model};
-use takt_services::ServerLimits;
+use takt_services::ServerBudgets;
 
 use crate::discovery::RegisterAtOptions;
 use crate::history::RegistryHistoryOptions;
 use crate::key_push::PushTargetOptions;
 use crate::mirror::MirrorOptions;
-use crate::names::NameLimits;
+use crate::names::NameBudget;
 use crate::security_groups::SecurityGroupOptions;
 
 /// Options of a registry.
@@ -38,10 +38,10 @@ pub struct RegistryOptions {
     pub multicast: bool,
     /// Discovery servers of others, at which the registry registers itself.
     pub register_at: RegisterAtOptions,
-    /// Limits of the names of each client.
-    pub name_limits: NameLimits,
-    /// Budgets of the registry: limits of its clients, and the memory that it holds for them.
-    pub limits: ServerLimits,
+    /// Budget of the names of each client.
+    pub name_budget: NameBudget,
+    /// Budgets of the registry: what its clients may use, and the memory that it holds for them.
+    pub budgets: ServerBudgets,
     /// Options of the serving thread.
     pub serve: ServeOptions,
 }
@@ -62,8 +62,8 @@ impl Default for RegistryOptions {
             allow_tcp_registration: false,
             multicast: false,
             register_at: RegisterAtOptions::default(),
-            name_limits: NameLimits::default(),
-            limits: ServerLimits::default(),
+            name_budget: NameBudget::default(),
+            budgets: ServerBudgets::default(),
             serve: ServeOptions::default(),
         }
     }

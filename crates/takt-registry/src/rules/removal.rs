@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::database::test_disk::TestDisk;
     use crate::database::{Database, NewProvider, ProviderRecord, Registration};
-    use crate::names::{NameLimits, Names, Owner};
+    use crate::names::{NameBudget, Names, Owner};
     use crate::providers::Providers;
 
     const NODES: u32 = 3_000;
@@ -220,7 +220,7 @@ mod tests {
         let rules = Arc::new(Rules::new(
             database,
             Providers::new(ClientOptions::named("Registry"), true),
-            Names::new(NameLimits::default(), runtime),
+            Names::new(NameBudget::default(), runtime),
         ));
         let server = Server::builder("Registry", "urn:test:registry");
         let server = server.node_management(Arc::clone(&rules) as _);

@@ -11,7 +11,7 @@ use takt_shm::Runtime;
 use super::*;
 use crate::database::Database;
 use crate::database::test_disk::TestDisk;
-use crate::names::{NameLimits, Names};
+use crate::names::{NameBudget, Names};
 use crate::providers::Providers;
 use crate::rules::MAX_WAITING;
 
@@ -37,7 +37,7 @@ impl Setting {
         let rules = Arc::new(Rules::new(
             database,
             Providers::new(ClientOptions::named("Registry"), true),
-            Names::new(NameLimits::default(), runtime),
+            Names::new(NameBudget::default(), runtime),
         ));
         let server = Server::builder("Registry", "urn:test:registry");
         let server = server.build().unwrap();

@@ -1,7 +1,7 @@
 //! A server that takes few operations in one request.
 
 use takt_app::{Method, Provider, Variable};
-use takt_services::{OperationLimits, ServerLimits};
+use takt_services::{OperationLimits, ServerBudgets};
 use takt_ua::StatusCode;
 use takt_ua::structures::{CallMethodRequest, CallRequest, WriteRequest, WriteValue};
 use takt_ua::{BuiltInType, DataValue, Variant};
@@ -25,9 +25,9 @@ fn a_server_with_small_operation_limits_is_mirrored() {
         .without_registry()
         .endpoint("opc.tcp://127.0.0.1:0")
         .serve(serve(directory.path()))
-        .limits(ServerLimits {
+        .budgets(ServerBudgets {
             operations,
-            ..ServerLimits::default()
+            ..ServerBudgets::default()
         });
     for number in 0..VARIABLES {
         builder = builder.variable(Variable::stored(format!("V{number}"), number).writable());

@@ -9,7 +9,7 @@ use takt_ua::structures::BuildInfo;
 use super::application::{application_description, build_info};
 use super::status::{self, Status};
 use super::{Parts, Server, methods, shown_budgets};
-use crate::budgets::ServerLimits;
+use crate::budgets::ServerBudgets;
 use crate::diagnostics;
 use crate::identity::authentication::{AnonymousOnly, Authenticator};
 use crate::interfaces::node_management::{NoNodeManagement, NodeManagement};
@@ -21,7 +21,7 @@ pub struct ServerBuilder {
     application_uri: String,
     product_uri: String,
     build_info: Option<BuildInfo>,
-    limits: ServerLimits,
+    budgets: ServerBudgets,
     authenticator: Arc<dyn Authenticator>,
     node_management: Arc<dyn NodeManagement>,
     session_observer: Arc<dyn SessionObserver>,
@@ -57,7 +57,7 @@ impl ServerBuilder {
             application_uri,
             product_uri: String::from("urn:takt"),
             build_info: None,
-            limits: ServerLimits::default(),
+            budgets: ServerBudgets::default(),
             authenticator: Arc::new(AnonymousOnly),
             node_management: Arc::new(NoNodeManagement),
             session_observer: Arc::new(NoSessionObserver),
@@ -80,10 +80,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the limits on requests and clients.
+    /// Sets the budgets of requests and clients.
     #[must_use]
-    pub fn limits(mut self, limits: ServerLimits) -> Self {
-        self.limits = limits;
+    pub fn budgets(mut self, budgets: ServerBudgets) -> Self {
+        self.budgets = budgets;
         self
     }
 
@@ -127,12 +127,12 @@ impl ServerBuilder {
     /// # Errors
     /// A NodeSet is not valid, a namespace URI is empty, or a limit is exceeded.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
-        let memory = MemoryBudget::new(self.limits.max_memory);
-        let memory_of_nodes = memory.part(self.limits.max_memory_of_nodes);
+        let memory = MemoryBudget::new(self.budgets.max_memory);
+        let memory_of_nodes = memory.part(self.budgets.max_memory_of_nodes);
         let space = Arc::new(AddressSpace::new(
             &self.application_uri,
-            self.limits.max_namespaces,
-            self.limits.max_nodes,
+            self.budgets.max_namespaces,
+            self.budgets.max_nodes,
             memory_of_nodes.clone(),
         ));
         for uri in &self.namespaces {
@@ -148,12 +148,12 @@ impl ServerBuilder {
             &self.application_uri,
             &self.product_uri,
         );
-        status::bind(&space, &status, &self.limits, &application)?;
+        status::bind(&space, &status, &self.budgets, &application)?;
         let server = Server::new(Parts {
             space,
             memory,
             memory_of_nodes,
-            limits: self.limits,
+            budgets: self.budgets,
             authenticator: self.authenticator,
             node_management: self.node_management,
             session_observer: self.session_observer,

@@ -32,7 +32,7 @@ impl Server {
     /// A node of namespace 0 cannot be changed.
     pub fn show_event_history(&self, max_events: u32) -> Result<(), AddressSpaceError> {
         let mut edit = self.space.edit();
-        let limit = self.limits.operations.max_nodes_per_history_read_events;
+        let limit = self.budgets.operations.max_nodes_per_history_read_events;
         let values = [
             (
                 ids::HISTORY_SERVER_CAPABILITIES_ACCESS_HISTORY_EVENTS_CAPABILITY,
@@ -78,7 +78,7 @@ impl Server {
             ids::HISTORY_SERVER_CAPABILITIES_MAX_RETURN_DATA_VALUES,
             Value::stored(max_values),
         )?;
-        let limit = self.limits.operations.max_nodes_per_history_read_data;
+        let limit = self.budgets.operations.max_nodes_per_history_read_data;
         set(
             ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_DATA,
             Value::stored(limit),
@@ -89,7 +89,7 @@ impl Server {
         )?;
         set(
             ids::SERVER_SERVER_CAPABILITIES_MAX_HISTORY_CONTINUATION_POINTS,
-            Value::stored(self.limits.max_history_continuation_points),
+            Value::stored(self.budgets.max_history_continuation_points),
         )?;
         // Current values and history (OPC 10000-12, Annex D).
         let capabilities = vec![UaString::from("DA"), UaString::from("HD")];

@@ -32,7 +32,7 @@ use self::endpoint::EndpointConfig;
 use self::status::Status;
 use crate::audit::auditor::Auditor;
 use crate::audit::record::{AuditRecord, AuditSink, AuditedAction};
-use crate::budgets::ServerLimits;
+use crate::budgets::ServerBudgets;
 use crate::diagnostics::counts::Diagnostics;
 use crate::events::queue::EventSink;
 use crate::identity::authentication::Authenticator;
@@ -56,7 +56,7 @@ use crate::subscriptions::{Now, Subscriptions};
 pub struct Server {
     pub(crate) space: Arc<AddressSpace>,
     pub(crate) sessions: Arc<Sessions>,
-    pub(crate) limits: ServerLimits,
+    pub(crate) budgets: ServerBudgets,
     memory: MemoryBudget,
     memory_without_session: MemoryBudget,
     memory_of_sessions: MemoryBudget,
@@ -83,14 +83,14 @@ pub struct Server {
     discovery: OnceLock<Arc<dyn DiscoveryServer>>,
     pub(crate) password_checks: PasswordChecks,
     last_channel: AtomicU64,
-    /// [`ServerLimits::max_sessions`], or fewer.
+    /// [`ServerBudgets::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
 }
 
 /// Parts of a server that a [`ServerBuilder`] provides.
 pub(crate) struct Parts {
     pub(crate) space: Arc<AddressSpace>,
-    pub(crate) limits: ServerLimits,
+    pub(crate) budgets: ServerBudgets,
     pub(crate) memory: MemoryBudget,
     pub(crate) memory_of_nodes: MemoryBudget,
     pub(crate) authenticator: Arc<dyn Authenticator>,
@@ -103,22 +103,22 @@ pub(crate) struct Parts {
 impl Server {
     pub(crate) fn new(parts: Parts) -> Self {
         let memory = parts.memory;
-        let max_sessions = parts.limits.max_sessions;
+        let max_sessions = parts.budgets.max_sessions;
         Self {
-            memory_without_session: memory.part(parts.limits.max_memory_without_session),
-            memory_of_sessions: memory.part(parts.limits.max_memory_of_sessions),
+            memory_without_session: memory.part(parts.budgets.max_memory_without_session),
+            memory_of_sessions: memory.part(parts.budgets.max_memory_of_sessions),
             memory,
-            tasks: Arc::new(Tasks::new(&parts.limits)),
+            tasks: Arc::new(Tasks::new(&parts.budgets)),
             memory_of_nodes: parts.memory_of_nodes,
             subscriptions: Arc::new(Subscriptions::new(
-                parts.limits.subscriptions,
-                parts.limits.max_response_size,
-                parts.limits.work_per_slice,
+                parts.budgets.subscriptions,
+                parts.budgets.max_response_size,
+                parts.budgets.work_per_slice,
             )),
             timeouts: Timeouts::default(),
             space: parts.space,
             sessions: Arc::default(),
-            limits: parts.limits,
+            budgets: parts.budgets,
             authenticator: parts.authenticator,
             session_observer: parts.session_observer,
             status: parts.status,
@@ -218,8 +218,8 @@ impl Server {
     pub(crate) fn sources(&self) -> Sources<'_> {
         Sources {
             space: &self.space,
-            max_remote_timeout: self.limits.max_remote_timeout,
-            max_size: self.limits.max_response_size,
+            max_remote_timeout: self.budgets.max_remote_timeout,
+            max_size: self.budgets.max_response_size,
         }
     }
 
@@ -355,9 +355,9 @@ impl Server {
         self.subscriptions.events().set_wake(Box::new(wake));
     }
 
-    /// Returns the limits that are in force.
-    pub fn limits(&self) -> &ServerLimits {
-        &self.limits
+    /// Returns the budgets that are in force.
+    pub fn budgets(&self) -> &ServerBudgets {
+        &self.budgets
     }
 
     /// Returns the memory budget that the server and its transports use for clients.
@@ -375,7 +375,7 @@ impl Server {
         &self.memory_of_sessions
     }
 
-    /// Returns the maximum number of Sessions at once: [`ServerLimits::max_sessions`], or fewer where there are fewer channels.
+    /// Returns the maximum number of Sessions at once: [`ServerBudgets::max_sessions`], or fewer where there are fewer channels.
     pub fn max_sessions(&self) -> u32 {
         self.max_sessions.load(Ordering::Relaxed)
     }
@@ -397,7 +397,7 @@ impl Server {
     }
 
     /// Returns the part of the sampling budget that all MonitoredItems use, in units of work per second: see
-    /// [`SubscriptionLimits::max_sampling_load`](crate::SubscriptionLimits::max_sampling_load).
+    /// [`SubscriptionBudgets::max_sampling_load`](crate::SubscriptionBudgets::max_sampling_load).
     pub fn sampling_load(&self) -> u64 {
         self.subscriptions.sampling_load()
     }

@@ -22,7 +22,7 @@ const CONNECTIONS_LIMIT: &str = "ConnectionsLimit";
 
 impl Server {
     /// Allows no more than `sessions` Sessions at once, and shows this limit in ServerCapabilities: for transports that have
-    /// fewer channels than [`ServerLimits::max_sessions`](crate::ServerLimits::max_sessions).
+    /// fewer channels than [`ServerBudgets::max_sessions`](crate::ServerBudgets::max_sessions).
     pub fn limit_sessions(&self, sessions: u32) {
         if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
             let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
@@ -51,32 +51,32 @@ fn node_id(name: &str) -> NodeId {
 /// Adds the Variables.
 pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
     let mut edit = server.space.edit();
-    let limits = &server.limits;
-    let budgets = [
+    let budgets = &server.budgets;
+    let memory = [
         ("Memory", server.memory()),
         ("MemoryWithoutSession", server.memory_without_session()),
         ("MemoryOfSessions", server.memory_of_sessions()),
         ("MemoryOfNodes", server.memory_of_nodes()),
     ];
-    for (name, budget) in budgets {
+    for (name, budget) in memory {
         bind_memory(&mut edit, name, budget)?;
     }
     let subscriptions = Arc::clone(&server.subscriptions);
     live(&mut edit, "SamplingLoad", move || {
         subscriptions.sampling_load()
     })?;
-    let limit = u64::from(limits.subscriptions.max_sampling_load);
+    let limit = u64::from(budgets.subscriptions.max_sampling_load);
     fixed(&mut edit, "SamplingLoadLimit", limit)?;
     let tasks = Arc::clone(&server.tasks);
     live(&mut edit, "LongestSlice", move || tasks.longest_slice())?;
     fixed(
         &mut edit,
         "LongestSliceLimit",
-        u64::from(limits.work_per_slice),
+        u64::from(budgets.work_per_slice),
     )?;
     let sessions = Arc::clone(&server.sessions);
     live(&mut edit, "Sessions", move || count(sessions.len()))?;
-    fixed(&mut edit, SESSIONS_LIMIT, u64::from(limits.max_sessions))?;
+    fixed(&mut edit, SESSIONS_LIMIT, u64::from(budgets.max_sessions))?;
     let connections = Arc::clone(&server.connections);
     live(&mut edit, "Connections", move || count(connections.get()))?;
     // The limit is not known before the transports exist.

@@ -12,7 +12,7 @@ use takt_ua::{
     DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, Variant, ids,
 };
 
-use crate::budgets::ServerLimits;
+use crate::budgets::ServerBudgets;
 use crate::events::filter::{MAX_SELECT_CLAUSES, MAX_WHERE_OPERANDS};
 
 /// The profiles that every server built with this crate fulfils (OPC 10000-7).
@@ -79,12 +79,12 @@ fn seconds_between(from: DateTime, to: DateTime) -> u32 {
 pub(crate) fn bind(
     space: &Arc<AddressSpace>,
     status: &Arc<Status>,
-    limits: &ServerLimits,
+    budgets: &ServerBudgets,
     application: &ApplicationDescription,
 ) -> Result<(), AddressSpaceError> {
     let mut edit = space.edit();
     bind_status(&mut edit, status)?;
-    bind_capabilities(&mut edit, limits)?;
+    bind_capabilities(&mut edit, budgets)?;
     bind_identity(&mut edit, application)?;
 
     let server_array = vec![application.application_uri.clone()];
@@ -244,7 +244,10 @@ fn bind_identity(
     Ok(())
 }
 
-fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), AddressSpaceError> {
+fn bind_capabilities(
+    edit: &mut Edit<'_>,
+    budgets: &ServerBudgets,
+) -> Result<(), AddressSpaceError> {
     let profiles: Vec<UaString> = PROFILES
         .iter()
         .map(|profile| UaString::from(*profile))
@@ -274,7 +277,7 @@ fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), A
     let continuation_points = [
         (
             ids::SERVER_SERVER_CAPABILITIES_MAX_BROWSE_CONTINUATION_POINTS,
-            limits.max_browse_continuation_points,
+            budgets.max_browse_continuation_points,
         ),
         (
             ids::SERVER_SERVER_CAPABILITIES_MAX_QUERY_CONTINUATION_POINTS,
@@ -290,13 +293,13 @@ fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), A
     }
 
     let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-    let operations = &limits.operations;
-    let subscriptions = &limits.subscriptions;
+    let operations = &budgets.operations;
+    let subscriptions = &budgets.subscriptions;
     let limits = [
-        (ids::SERVER_SERVER_CAPABILITIES_MAX_ARRAY_LENGTH, length(limits.encoding.max_array_length)),
-        (ids::SERVER_SERVER_CAPABILITIES_MAX_STRING_LENGTH, length(limits.encoding.max_string_length)),
-        (ids::SERVER_SERVER_CAPABILITIES_MAX_BYTE_STRING_LENGTH, length(limits.encoding.max_string_length)),
-        (ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS, limits.max_sessions),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_ARRAY_LENGTH, length(budgets.encoding.max_array_length)),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_STRING_LENGTH, length(budgets.encoding.max_string_length)),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_BYTE_STRING_LENGTH, length(budgets.encoding.max_string_length)),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS, budgets.max_sessions),
         (
             ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_READ,
             operations.max_nodes_per_read,

@@ -283,7 +283,7 @@ impl PasswordTask {
             ..ResponseHeader::default()
         };
         let mut message = Vec::new();
-        let mut response = Encoder::growing(&mut message, server.limits.max_response_size);
+        let mut response = Encoder::growing(&mut message, server.budgets.max_response_size);
         let user = self.user.clone();
         match self
             .activation

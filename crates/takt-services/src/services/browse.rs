@@ -27,13 +27,13 @@ impl Browsing for Browse {
         request: &Request<'_>,
         body: &mut Decoder<'_>,
     ) -> Result<(Self, Items<BrowseDescription>), Fault> {
-        let limits = &request.server.limits;
+        let budgets = &request.server.budgets;
         let view = ViewDescription::decode(body)?;
         let max_references = match body.u32()? {
-            0 => limits.max_references_per_node,
-            requested => requested.min(limits.max_references_per_node),
+            0 => budgets.max_references_per_node,
+            requested => requested.min(budgets.max_references_per_node),
         };
-        let items = Items::take(request, body, limits.operations.max_nodes_per_browse)?;
+        let items = Items::take(request, body, budgets.operations.max_nodes_per_browse)?;
         // This address space has no Views to restrict the Browse to.
         if !view.view_id.is_null() {
             return Err(Fault(StatusCode::BadViewIdUnknown));

@@ -26,7 +26,7 @@ impl Browsing for BrowseNext {
         body: &mut Decoder<'_>,
     ) -> Result<(Self, Items<ByteString>), Fault> {
         let release = body.bool()?;
-        let limits = &request.server.limits.operations;
+        let limits = &request.server.budgets.operations;
         let items = Items::take(request, body, limits.max_nodes_per_browse)?;
         Ok((Self { release }, items))
     }

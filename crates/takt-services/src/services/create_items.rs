@@ -216,7 +216,7 @@ fn check_watched(
                 ..watched.clone()
             };
             let now = takt_ua::DateTime::now();
-            let value = value_of(view, caller, &whole, now, server.limits.max_response_size).value;
+            let value = value_of(view, caller, &whole, now, server.budgets.max_response_size).value;
             check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
         }
     } else {

@@ -287,7 +287,7 @@ impl Patience {
         };
         Self {
             deadline,
-            longest: request.server.limits.max_remote_timeout,
+            longest: request.server.budgets.max_remote_timeout,
         }
     }
 
@@ -366,7 +366,7 @@ impl Deferred {
             return;
         }
         let mut message = Vec::new();
-        let mut response = Encoder::growing(&mut message, self.server.limits.max_response_size);
+        let mut response = Encoder::growing(&mut message, self.server.budgets.max_response_size);
         if let Err(fault) = self.respond(&mut response) {
             message = fault_message(self.pending.request_handle, fault);
         }
@@ -378,7 +378,7 @@ impl Deferred {
         if self.session.is_closed() {
             return Err(Fault(StatusCode::BadSessionClosed));
         }
-        let limits = self.server.limits.encoding;
+        let limits = self.server.budgets.encoding;
         body::parse(&self.message, limits, |header, body| {
             self.respond_to(header, body, response)
         })

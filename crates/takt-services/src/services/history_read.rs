@@ -111,7 +111,7 @@ impl Operations for HistoryRead {
         let details = ExtensionObject::decode(body)?;
         let timestamps = TimestampsToReturn(body.i32()?);
         let release = body.bool()?;
-        let operations = &server.limits.operations;
+        let operations = &server.budgets.operations;
         let limit = match details.is::<ReadEventDetails>() {
             true => operations.max_nodes_per_history_read_events,
             false => operations.max_nodes_per_history_read_data,

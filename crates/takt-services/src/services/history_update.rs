@@ -22,7 +22,7 @@ pub(super) fn update(
         return Err(Fault(StatusCode::BadServiceUnsupported));
     }
     let update: HistoryUpdateRequest = decode(structure)?;
-    let limit = server.limits.operations.max_nodes_per_history_read_data;
+    let limit = server.budgets.operations.max_nodes_per_history_read_data;
     check_count(update.history_update_details.len(), limit)?;
     let refused = HistoryUpdateResult {
         status_code: StatusCode::BadHistoryOperationUnsupported,

@@ -25,7 +25,7 @@ pub(super) fn items<T: for<'d> Decode<'d>>(
     request: &Request<'_>,
     body: &mut Decoder<'_>,
 ) -> Result<Items<T>, Fault> {
-    let limits = &request.server.limits.operations;
+    let limits = &request.server.budgets.operations;
     Items::take(request, body, limits.max_monitored_items_per_call)
 }
 

@@ -8,7 +8,7 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{MonitoringParameters, ReadValueId};
 use takt_ua::{ExtensionObject, StatusCode};
 
-use crate::budgets::SubscriptionLimits;
+use crate::budgets::SubscriptionBudgets;
 use crate::events::filter::{CheckedFilter, RefusedFilter};
 use crate::reading::attributes::EVENT_NOTIFIER;
 use crate::server::Server;
@@ -58,16 +58,16 @@ impl Revision {
     ) -> Result<(Parameters, ExtensionObject), RefusedFilter> {
         let allotment = self.allotment.as_mut();
         let allotment = allotment.ok_or(StatusCode::BadInternalError)?;
-        let limits = &server.limits.subscriptions;
+        let budgets = &server.budgets.subscriptions;
         if watched.attribute_id == EVENT_NOTIFIER {
-            return self.of_events(view, subscription, requested, limits);
+            return self.of_events(view, subscription, requested, budgets);
         }
         let filter = match view.node(&watched.node_id) {
             Some(node) => Filter::of_request(&requested.filter, view, &node, watched.attribute_id)?,
             None => Filter::default(),
         };
         let queue_size =
-            revise::queue_size(requested.queue_size, subscription.is_durable(), limits);
+            revise::queue_size(requested.queue_size, subscription.is_durable(), budgets);
         let parameters = Parameters {
             client_handle: requested.client_handle,
             sampling: revise::sampling(
@@ -76,7 +76,7 @@ impl Revision {
                 subscription.publishing_interval(),
                 watched,
                 view,
-                limits,
+                budgets,
                 (allotment, held),
             ),
             filter,
@@ -97,11 +97,11 @@ impl Revision {
         view: &View<'_>,
         subscription: &Subscription,
         requested: &MonitoringParameters,
-        limits: &SubscriptionLimits,
+        budgets: &SubscriptionBudgets,
     ) -> Result<(Parameters, ExtensionObject), RefusedFilter> {
         let (filter, result) = CheckedFilter::of_request(&requested.filter, view)?;
         let queue_size =
-            revise::event_queue_size(requested.queue_size, subscription.is_durable(), limits);
+            revise::event_queue_size(requested.queue_size, subscription.is_durable(), budgets);
         let parameters = Parameters {
             client_handle: requested.client_handle,
             // Events are reported, not sampled.

@@ -171,7 +171,7 @@ fn dispatch(
     if takt_layout::is_layout(message) {
         return dispatch_layout(server, connection, request_id, message, response, known);
     }
-    let mut body = Decoder::with_limits(message, server.limits.encoding);
+    let mut body = Decoder::with_limits(message, server.budgets.encoding);
     let type_id = NodeIdRef::decode(&mut body)?;
     let structure = body.clone();
     let header = RequestHeaderRef::decode(&mut body)?;
@@ -228,7 +228,7 @@ fn dispatch_layout(
     if !connection.peer().is_local() {
         return Err(Fault(StatusCode::BadDecodingError));
     }
-    let laid_out = takt_layout::RequestReader::parse(message, server.limits.encoding)?;
+    let laid_out = takt_layout::RequestReader::parse(message, server.budgets.encoding)?;
     let header = body::header(&laid_out);
     known.request_handle = header.request_handle;
     let incoming = Incoming {

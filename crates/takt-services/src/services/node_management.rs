@@ -132,7 +132,7 @@ impl<O: Operation> Operations for Changes<O> {
         body: &mut Decoder<'_>,
     ) -> Result<(Self, Items<O::Item>), Fault> {
         let manager = Manager::new(request, session)?;
-        let limits = &request.server.limits.operations;
+        let limits = &request.server.budgets.operations;
         let items = Items::take(request, body, limits.max_nodes_per_node_management)?;
         let changes = Self {
             manager,

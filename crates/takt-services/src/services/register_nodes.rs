@@ -28,7 +28,7 @@ impl<const REGISTERS: bool> Operations for Nodes<REGISTERS> {
         _: &Session,
         body: &mut Decoder<'_>,
     ) -> Result<(Self, Items<NodeId>), Fault> {
-        let limits = &request.server.limits.operations;
+        let limits = &request.server.budgets.operations;
         let items = Items::take(request, body, limits.max_nodes_per_register_nodes)?;
         Ok((Self, items))
     }

@@ -82,7 +82,7 @@ impl Server {
     /// # Errors
     /// The bytes are damaged, or the namespaces have changed. No Subscription is restored then.
     pub fn restore_subscriptions(&self, bytes: &[u8]) -> Result<usize, RestoreError> {
-        let mut decoder = Decoder::with_limits(bytes, self.limits.encoding);
+        let mut decoder = Decoder::with_limits(bytes, self.budgets.encoding);
         if decoder.bytes(MAGIC.len())? != MAGIC || decoder.u32()? != VERSION {
             return Err(RestoreError::Format);
         }
@@ -125,7 +125,7 @@ impl Server {
     fn restore(&self, saved: SavedSubscription) -> Result<(), StatusCode> {
         let memory = self
             .memory_of_sessions()
-            .part(self.limits.max_memory_per_session);
+            .part(self.budgets.max_memory_per_session);
         let now = Now::get();
         self.subscriptions.with(|engine| {
             let id = saved.id;

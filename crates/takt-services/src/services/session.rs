@@ -73,8 +73,8 @@ fn create_session(
     let nonce = random::<NONCE_LENGTH>()?;
     let timeout = revise_timeout(
         create.requested_session_timeout,
-        server.limits.min_session_timeout,
-        server.limits.max_session_timeout,
+        server.budgets.min_session_timeout,
+        server.budgets.max_session_timeout,
     );
     let client = create.client_description;
     let created = server.sessions.create(NewSession {
@@ -84,10 +84,10 @@ fn create_session(
         max_sessions: server.max_sessions(),
         memory: server
             .memory_of_sessions()
-            .part(server.limits.max_memory_per_session),
+            .part(server.budgets.max_memory_per_session),
         memory_before: server.memory_without_session().clone(),
-        max_continuation_points: server.limits.max_browse_continuation_points,
-        max_history_points: server.limits.max_history_continuation_points,
+        max_continuation_points: server.budgets.max_browse_continuation_points,
+        max_history_points: server.budgets.max_history_continuation_points,
         server_nonce: nonce,
         ephemeral_key,
         caller: Caller {

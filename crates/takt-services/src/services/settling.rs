@@ -137,7 +137,7 @@ impl Settling {
         self.wait(
             pending,
             Arc::clone(session),
-            request.server.limits.max_response_size,
+            request.server.budgets.max_response_size,
         );
         Ok(Outcome::Deferred)
     }

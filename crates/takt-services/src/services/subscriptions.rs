@@ -33,7 +33,7 @@ pub(crate) fn create(
         create.requested_lifetime_count,
         create.requested_max_keep_alive_count,
         create.max_notifications_per_publish,
-        &request.server.limits.subscriptions,
+        &request.server.budgets.subscriptions,
     );
     let owner = session.caller.load_full();
     let (enabled, priority) = (create.publishing_enabled, create.priority);
@@ -73,7 +73,7 @@ pub(crate) fn modify(
         modify.requested_lifetime_count,
         modify.requested_max_keep_alive_count,
         modify.max_notifications_per_publish,
-        &request.server.limits.subscriptions,
+        &request.server.budgets.subscriptions,
     );
     let lifetime_count = request.server.subscriptions.with(|engine| {
         let subscription = engine.subscription(&session.id, modify.subscription_id)?;
@@ -103,8 +103,8 @@ pub(crate) fn set_publishing_mode(
     response: &mut Encoder<'_>,
 ) -> Handled {
     let set: SetPublishingModeRequest = decode(structure)?;
-    let limits = &request.server.limits.subscriptions;
-    check_count(set.subscription_ids.len(), limits.max_subscriptions)?;
+    let budgets = &request.server.budgets.subscriptions;
+    check_count(set.subscription_ids.len(), budgets.max_subscriptions)?;
     let results = request.server.subscriptions.with(|engine| {
         let mut results = Vec::with_capacity(set.subscription_ids.len());
         for id in &set.subscription_ids {
@@ -149,8 +149,8 @@ pub(super) fn in_slice<R>(
 /// Decodes the SubscriptionIds of a request, at most the maximum number of Subscriptions.
 fn subscription_ids(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Vec<u32>, Fault> {
     let ids = Vec::<u32>::decode(body)?;
-    let limits = &request.server.limits.subscriptions;
-    check_count(ids.len(), limits.max_subscriptions)?;
+    let budgets = &request.server.budgets.subscriptions;
+    check_count(ids.len(), budgets.max_subscriptions)?;
     Ok(ids)
 }
 
@@ -224,9 +224,9 @@ pub(crate) fn publish(
     structure: Decoder<'_>,
 ) -> Handled {
     let publish: PublishRequest = decode(structure)?;
-    let limits = &request.server.limits.subscriptions;
+    let budgets = &request.server.budgets.subscriptions;
     let acknowledgements = &publish.subscription_acknowledgements;
-    if acknowledgements.len() > limits.max_acknowledgements() {
+    if acknowledgements.len() > budgets.max_acknowledgements() {
         return Err(Fault(StatusCode::BadTooManyOperations));
     }
     let handle = request.header.request_handle;

@@ -27,7 +27,7 @@ pub(crate) fn handle(
     mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let limits = &request.server.limits.operations;
+    let limits = &request.server.budgets.operations;
     let limit = limits.max_nodes_per_translate_browse_paths_to_node_ids;
     let count = body.array_length(MIN_PATH_SIZE)?.unwrap_or(0);
     check_count(count, limit)?;

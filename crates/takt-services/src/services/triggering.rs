@@ -34,7 +34,7 @@ pub(crate) fn handle(
         Vec::<u32>::decode(&mut body)?,
         Vec::<u32>::decode(&mut body)?,
     );
-    let limits = &request.server.limits.operations;
+    let limits = &request.server.budgets.operations;
     check_count(
         to_add.len() + to_remove.len(),
         limits.max_monitored_items_per_call,

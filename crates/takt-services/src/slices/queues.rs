@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::gate::Gate;
 use super::work::Work;
-use crate::budgets::ServerLimits;
+use crate::budgets::ServerBudgets;
 use crate::responses::completed::Waker;
 
 /// Maximum number of requests of one connection that wait here; more are answered with `BadTooManyOperations`.
@@ -60,7 +60,7 @@ struct Queue<C> {
 }
 
 impl<C> Tasks<C> {
-    pub(crate) fn new(limits: &ServerLimits) -> Self {
+    pub(crate) fn new(budgets: &ServerBudgets) -> Self {
         Self {
             queue: Mutex::new(Queue {
                 turns: VecDeque::new(),
@@ -69,8 +69,8 @@ impl<C> Tasks<C> {
             count: AtomicUsize::new(0),
             longest_slice: AtomicU64::new(0),
             inline: AtomicU64::new(0),
-            work_per_slice: u64::from(limits.work_per_slice.max(1)),
-            max_work: limits.max_work_per_request,
+            work_per_slice: u64::from(budgets.work_per_slice.max(1)),
+            max_work: budgets.max_work_per_request,
         }
     }
 

@@ -12,11 +12,11 @@ use super::removed::Removed;
 use super::session_queue::SessionQueue;
 use super::slice::Slice;
 use super::subscription::{SavedSubscription, Subscription};
-use crate::budgets::SubscriptionLimits;
+use crate::budgets::SubscriptionBudgets;
 
 /// The Subscriptions, and the Publish requests that carry their messages.
 pub(crate) struct Engine {
-    pub(crate) limits: SubscriptionLimits,
+    pub(crate) budgets: SubscriptionBudgets,
     pub(super) subscriptions: Agenda<u32, Subscription>,
     pub(super) sessions: Agenda<NodeId, SessionQueue>,
     pub(super) removed: Removed,
@@ -34,13 +34,13 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(super) fn new(
-        limits: SubscriptionLimits,
+        budgets: SubscriptionBudgets,
         max_response_size: usize,
         work_per_slice: u64,
         dispatch: Dispatch,
     ) -> Self {
         Self {
-            limits,
+            budgets,
             subscriptions: Agenda::default(),
             sessions: Agenda::default(),
             removed: Removed::default(),
@@ -165,8 +165,8 @@ impl Engine {
                 .unwrap_or(usize::MAX)
                 .saturating_sub(used)
         };
-        left(self.limits.max_monitored_items, all)
-            .min(left(self.limits.max_monitored_items_per_subscription, own))
+        left(self.budgets.max_monitored_items, all)
+            .min(left(self.budgets.max_monitored_items_per_subscription, own))
     }
 
     /// Returns the part of the sampling budget that a request for `items` items of this Session may use.
@@ -174,7 +174,7 @@ impl Engine {
         let of_session = self.subscriptions.values();
         let of_session = of_session.filter(|subscription| subscription.session == *session);
         let own = of_session.map(Subscription::load).sum();
-        let limit = Load::units_per_second(self.limits.max_sampling_load);
+        let limit = Load::units_per_second(self.budgets.max_sampling_load);
         Allotment::new(limit, own, self.load.get(), items)
     }
 

@@ -29,8 +29,8 @@ impl Engine {
     ) -> Result<u32, StatusCode> {
         let of_session = self.sessions.get(session);
         let of_session = of_session.map_or(0, |session| session.subscriptions.len());
-        if is_full(self.subscriptions.len(), self.limits.max_subscriptions)
-            || is_full(of_session, self.limits.max_subscriptions_per_session)
+        if is_full(self.subscriptions.len(), self.budgets.max_subscriptions)
+            || is_full(of_session, self.budgets.max_subscriptions_per_session)
         {
             return Err(StatusCode::BadTooManySubscriptions);
         }
@@ -53,8 +53,8 @@ impl Engine {
     ) -> Result<Vec<SavedItem>, StatusCode> {
         let durable = self.subscriptions.values();
         let durable = durable.filter(|subscription| subscription.is_durable());
-        if is_full(durable.count(), self.limits.max_durable_subscriptions)
-            || is_full(self.subscriptions.len(), self.limits.max_subscriptions)
+        if is_full(durable.count(), self.budgets.max_durable_subscriptions)
+            || is_full(self.subscriptions.len(), self.budgets.max_subscriptions)
             || self.subscriptions.get(&saved.id).is_some()
         {
             return Err(StatusCode::BadTooManySubscriptions);
@@ -64,9 +64,9 @@ impl Engine {
             u32::MAX,
             saved.max_keep_alive_count,
             saved.max_notifications,
-            &self.limits,
+            &self.budgets,
         );
-        let longest = Duration::from_secs(3600 * u64::from(self.limits.max_durable_hours));
+        let longest = Duration::from_secs(3600 * u64::from(self.budgets.max_durable_hours));
         let client = (NodeId::NULL, Arc::new(saved.owner));
         let settings = (saved.publishing_enabled, saved.priority);
         self.insert(saved.id, client, memory, revised, settings, now)?;
@@ -103,7 +103,7 @@ impl Engine {
                 revised,
                 publishing_enabled,
                 priority,
-                max_retained: self.limits.max_retransmission_queue,
+                max_retained: self.budgets.max_retransmission_queue,
                 max_message: self.max_message,
                 charge,
                 memory: memory.clone(),
@@ -134,10 +134,10 @@ impl Engine {
         id: u32,
         hours: u32,
     ) -> Result<u32, StatusCode> {
-        let longest = self.limits.max_durable_hours;
+        let longest = self.budgets.max_durable_hours;
         let durable = self.subscriptions.values();
         let durable = durable.filter(|subscription| subscription.is_durable());
-        let is_full = is_full(durable.count(), self.limits.max_durable_subscriptions);
+        let is_full = is_full(durable.count(), self.budgets.max_durable_subscriptions);
         let subscription = self.subscription_of_caller(session, id)?;
         if subscription.item_count() > 0 {
             // Queues are longer only for items that are created later.
@@ -181,7 +181,7 @@ impl Engine {
     ) -> Result<Vec<u32>, StatusCode> {
         let of_session = self.sessions.get(session);
         let of_session = of_session.map_or(0, |session| session.subscriptions.len());
-        let is_full = is_full(of_session, self.limits.max_subscriptions_per_session);
+        let is_full = is_full(of_session, self.budgets.max_subscriptions_per_session);
         let subscription = self
             .subscriptions
             .get_mut(&id)
@@ -214,7 +214,7 @@ impl Engine {
         self.attach(session, id);
         if let Some(old) = self.sessions.get_mut(&before) {
             old.subscriptions.retain(|known| *known != id);
-            old.tell(id, message, self.limits.max_subscriptions_per_session);
+            old.tell(id, message, self.budgets.max_subscriptions_per_session);
         }
         self.serve(&before, now);
         self.answer_who_waits_in_vain(&before);

@@ -5,9 +5,9 @@
 //! Publish requests, which wait here and are answered like other deferred requests.
 //!
 //! * A Variable with a stored value reports by exception if its sampling interval is 0: every value that is set is queued, on
-//!   the thread that sets it. All other items are sampled, not more often than the limits allow.
+//!   the thread that sets it. All other items are sampled, not more often than the budgets allow.
 //! * Items of the attribute EventNotifier get Events ([`crate::events`]), which are not sampled.
-//! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
+//! * All queues are bounded: [`SubscriptionBudgets`](crate::SubscriptionBudgets).
 
 mod agenda;
 mod counts;

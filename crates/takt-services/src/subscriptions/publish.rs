@@ -41,7 +41,7 @@ impl Engine {
 
     /// Takes a Publish request, and answers it at once if a message is waiting.
     pub(crate) fn publish(&mut self, session: &NodeId, request: PublishRequest, now: Now) {
-        let max = self.limits.max_publish_requests;
+        let max = self.budgets.max_publish_requests;
         if let Some(queue) = self.sessions.get_mut(session) {
             queue.push(request, max);
         }

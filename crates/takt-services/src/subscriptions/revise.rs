@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::item::Sampling;
 use super::load::{self, Allotment, Load};
-use crate::budgets::SubscriptionLimits;
+use crate::budgets::SubscriptionBudgets;
 use crate::reading::attributes;
 use takt_space::{Value, View};
 use takt_ua::structures::ReadValueId;
@@ -20,30 +20,30 @@ pub(crate) struct Revised {
 
 impl Revised {
     /// Revises the parameters of CreateSubscription and ModifySubscription. An interval that is not a positive number is
-    /// replaced by the shortest; a lifetime is at least three keep-alives, and [`SubscriptionLimits::min_lifetime`].
+    /// replaced by the shortest; a lifetime is at least three keep-alives, and [`SubscriptionBudgets::min_lifetime`].
     pub(crate) fn of_request(
         publishing_interval: f64,
         lifetime_count: u32,
         max_keep_alive_count: u32,
         max_notifications: u32,
-        limits: &SubscriptionLimits,
+        budgets: &SubscriptionBudgets,
     ) -> Self {
         let publishing_interval = duration(publishing_interval)
             .unwrap_or(Duration::ZERO)
-            .min(limits.max_publishing_interval)
-            .max(limits.min_publishing_interval);
+            .min(budgets.max_publishing_interval)
+            .max(budgets.min_publishing_interval);
         let interval = publishing_interval.as_nanos().max(1);
         let count = |intervals: u128| u32::try_from(intervals).unwrap_or(u32::MAX);
-        let longest = count(limits.max_lifetime.as_nanos() / interval).max(3);
-        let shortest = count(limits.min_lifetime.as_nanos().div_ceil(interval));
-        let least = count(limits.min_keep_alive.as_nanos().div_ceil(interval));
+        let longest = count(budgets.max_lifetime.as_nanos() / interval).max(3);
+        let shortest = count(budgets.min_lifetime.as_nanos().div_ceil(interval));
+        let least = count(budgets.min_keep_alive.as_nanos().div_ceil(interval));
         let max_keep_alive_count = max_keep_alive_count.max(least).clamp(1, longest / 3);
         let lifetime_count = lifetime_count
             .max(shortest)
             .clamp(max_keep_alive_count * 3, longest);
         let max_notifications = match max_notifications {
-            0 => limits.max_notifications_per_publish,
-            count => count.min(limits.max_notifications_per_publish),
+            0 => budgets.max_notifications_per_publish,
+            count => count.min(budgets.max_notifications_per_publish),
         };
         Self {
             publishing_interval,
@@ -57,10 +57,10 @@ impl Revised {
 }
 
 /// Returns the revised queue size of an item: one value unless the client requests more.
-pub(crate) fn queue_size(requested: u32, is_durable: bool, limits: &SubscriptionLimits) -> u32 {
+pub(crate) fn queue_size(requested: u32, is_durable: bool, budgets: &SubscriptionBudgets) -> u32 {
     let longest = match is_durable {
-        true => limits.max_durable_queue_size,
-        false => limits.max_queue_size,
+        true => budgets.max_durable_queue_size,
+        false => budgets.max_queue_size,
     };
     requested.clamp(1, longest.max(1))
 }
@@ -70,13 +70,13 @@ pub(crate) fn queue_size(requested: u32, is_durable: bool, limits: &Subscription
 pub(crate) fn event_queue_size(
     requested: u32,
     is_durable: bool,
-    limits: &SubscriptionLimits,
+    budgets: &SubscriptionBudgets,
 ) -> u32 {
     /// Size of a queue if the client requests none.
     const DEFAULT: u32 = 1000;
     match requested {
-        0 => queue_size(DEFAULT, is_durable, limits),
-        size => queue_size(size, is_durable, limits),
+        0 => queue_size(DEFAULT, is_durable, budgets),
+        size => queue_size(size, is_durable, budgets),
     }
 }
 
@@ -93,14 +93,14 @@ pub(crate) fn sampling(
     publishing_interval: Duration,
     item: &ReadValueId,
     view: &View<'_>,
-    limits: &SubscriptionLimits,
+    budgets: &SubscriptionBudgets,
     (allotment, held): (&mut Allotment, Load),
 ) -> Sampling {
     let value = (item.attribute_id == attributes::VALUE)
         .then(|| view.node(&item.node_id)?.value())
         .flatten()
         .filter(|value| item.data_encoding.is_null() || matches!(value, Value::Remote(_)));
-    let longest = limits.max_publishing_interval;
+    let longest = budgets.max_publishing_interval;
     if requested == 0.0 && matches!(value, Some(Value::Stored(_))) {
         let (period, load) = allotment.grant(1, held, publishing_interval, longest);
         return Sampling {
@@ -116,9 +116,9 @@ pub(crate) fn sampling(
     };
     let shortest = match value {
         Some(Value::Remote(ref remote)) if remote.callback.is_none() => {
-            limits.min_remote_sampling_interval
+            budgets.min_remote_sampling_interval
         }
-        _ => limits.min_sampling_interval,
+        _ => budgets.min_sampling_interval,
     };
     let longest = longest.max(shortest);
     let interval = interval.clamp(shortest, longest);
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn counts_and_intervals_are_kept_within_the_limits() {
-        let limits = SubscriptionLimits::default();
+        let budgets = SubscriptionBudgets::default();
         let revise = |interval, lifetime, keep_alive| {
-            Revised::of_request(interval, lifetime, keep_alive, 0, &limits)
+            Revised::of_request(interval, lifetime, keep_alive, 0, &budgets)
         };
         let revised = revise(100.0, 1000, 10);
         assert_eq!(revised.publishing_interval, Duration::from_millis(100));
@@ -168,14 +168,14 @@ mod tests {
         );
         for nonsense in [0.0, -1.0, f64::NAN] {
             let revised = revise(nonsense, 1, 1);
-            assert_eq!(revised.publishing_interval, limits.min_publishing_interval);
+            assert_eq!(revised.publishing_interval, budgets.min_publishing_interval);
         }
         for huge in [1e300, f64::INFINITY] {
             let revised = revise(huge, u32::MAX, u32::MAX);
-            assert_eq!(revised.publishing_interval, limits.max_publishing_interval);
+            assert_eq!(revised.publishing_interval, budgets.max_publishing_interval);
             assert!(revised.lifetime_count >= 3 * revised.max_keep_alive_count);
             let lifetime = revised.publishing_interval * revised.lifetime_count;
-            assert!(lifetime <= limits.max_lifetime);
+            assert!(lifetime <= budgets.max_lifetime);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::event_items::EventItems;
 use super::load::TotalLoad;
 use super::now::Now;
 use super::sampler::Sources;
-use crate::budgets::SubscriptionLimits;
+use crate::budgets::SubscriptionBudgets;
 use crate::events::queue::EventQueue;
 use crate::responses::deadline::Deadline;
 
@@ -32,7 +32,7 @@ pub(crate) struct Subscriptions {
 
 impl Subscriptions {
     pub(crate) fn new(
-        limits: SubscriptionLimits,
+        budgets: SubscriptionBudgets,
         max_response_size: usize,
         work_per_slice: u32,
     ) -> Self {
@@ -41,7 +41,7 @@ impl Subscriptions {
         let events = Arc::<EventQueue>::default();
         let items = EventItems::new(Arc::clone(&events));
         let dispatch = Dispatch::new(Arc::clone(&events), items);
-        let engine = Engine::new(limits, max_response_size, work_per_slice, dispatch);
+        let engine = Engine::new(budgets, max_response_size, work_per_slice, dispatch);
         Self {
             load: engine.total_load(),
             engine: Mutex::new(engine),

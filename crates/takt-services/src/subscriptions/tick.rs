@@ -113,7 +113,7 @@ impl Engine {
         if let Some(session) = self.sessions.get_mut(&subscription.session) {
             session.subscriptions.retain(|known| *known != id);
             let message = subscription.status_change(StatusCode::BadTimeout, now.date_time);
-            session.tell(id, message, self.limits.max_subscriptions_per_session);
+            session.tell(id, message, self.budgets.max_subscriptions_per_session);
         }
         let session = subscription.session.clone();
         self.removed.add(subscription);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::browse::{browse, browse_up_to, describe, names};
 use crate::common::{Client, builder, decode, message, server};
-use takt_services::ServerLimits;
+use takt_services::ServerBudgets;
 use takt_space::NodeDefinition;
 use takt_ua::binary::Encoder;
 use takt_ua::structures::*;
@@ -128,11 +128,11 @@ fn continuation_points_survive_changes() {
 
 #[test]
 fn continuation_points_are_limited() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_browse_continuation_points: 2,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let mut client = Client::new(&builder().limits(limits).build().unwrap());
+    let mut client = Client::new(&builder().budgets(budgets).build().unwrap());
     let folder = folder(&client, 5);
     let mut results = browse_up_to(&mut client, 2, vec![children(&folder); 3]).unwrap();
     assert_eq!(results[2].status_code, StatusCode::BadNoContinuationPoints);

@@ -1,7 +1,7 @@
 //! Errors of whole requests: unknown, malformed, too large, or with too many operations.
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
-use takt_services::{OperationLimits, Outcome, ServerLimits};
+use takt_services::{OperationLimits, Outcome, ServerBudgets};
 use takt_space::Value;
 use takt_ua::binary::{Encode, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -89,11 +89,11 @@ fn requests_above_decoding_limits_get_bad_encoding_limits_exceeded() {
         max_array_length: 10,
         max_depth: 5,
     };
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         encoding,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let mut client = Client::new(&builder().limits(limits).build().unwrap());
+    let mut client = Client::new(&builder().budgets(budgets).build().unwrap());
     let long = client.read(vec![read_id((1, "x".repeat(101).as_str()), VALUE)]);
     assert_eq!(long.unwrap_err(), StatusCode::BadEncodingLimitsExceeded);
     let many = client.read(vec![read_id(ids::SERVER, VALUE); 11]);
@@ -114,12 +114,12 @@ fn operation_limits_are_enforced_and_shown() {
         max_nodes_per_history_read_data: 3,
         max_nodes_per_history_read_events: 3,
     };
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         operations,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
     let server = builder()
-        .limits(limits)
+        .budgets(budgets)
         .node_management(std::sync::Arc::new(takt_services::EverybodyManages))
         .build()
         .unwrap();

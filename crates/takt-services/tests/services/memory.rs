@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, catch_up, message, read_id};
 use crate::nodes::{self, add_one};
-use takt_services::{EverybodyManages, Server, ServerLimits};
+use takt_services::{EverybodyManages, Server, ServerBudgets};
 use takt_space::Value;
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 fn server_with(max_memory_per_session: usize) -> Arc<Server> {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_memory_per_session,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    builder().limits(limits).build().unwrap()
+    builder().budgets(budgets).build().unwrap()
 }
 
 /// Closes the Session with its Subscriptions, which gives back all of their memory.
@@ -100,11 +100,11 @@ fn a_session_counts_until_it_is_closed() {
 
 #[test]
 fn sessions_that_are_not_activated_share_their_memory() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_memory_without_session: 100_000,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut client = Client::connect(&server);
     let request = CreateSessionRequest {
         session_name: "x".repeat(60_000).as_str().into(),
@@ -310,11 +310,11 @@ fn continuation_points_count() {
 }
 
 fn managed_with(max_memory_of_nodes: usize) -> Arc<Server> {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_memory_of_nodes,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let builder = builder().limits(limits);
+    let builder = builder().budgets(budgets);
     builder
         .node_management(Arc::new(EverybodyManages))
         .build()
@@ -461,7 +461,7 @@ fn budgets_are_shown_below_vendor_server_info() {
             other => panic!("{name}: {other:?}"),
         }
     };
-    assert_eq!(value("MemoryLimit"), server.limits().max_memory);
+    assert_eq!(value("MemoryLimit"), server.budgets().max_memory);
     assert_eq!(value("MemoryUsed"), server.memory().used());
     assert!(value("MemoryPeak") >= value("MemoryUsed") && value("MemoryUsed") > 0);
     assert_eq!(value("MemoryWithoutSessionLimit"), 64 << 20);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{Client, builder, server};
 use crate::nodes::*;
-use takt_services::{EverybodyManages, NodeManagement, ServerLimits};
+use takt_services::{EverybodyManages, NodeManagement, ServerBudgets};
 use takt_space::{Caller, Change, MethodHandler, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
@@ -24,13 +24,13 @@ fn a_server_without_rules_has_no_node_management() {
 
 #[test]
 fn the_address_space_is_bounded() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_nodes: 3,
         max_namespaces: 3,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
     let server = builder()
-        .limits(limits)
+        .budgets(budgets)
         .node_management(Arc::new(EverybodyManages))
         .build()
         .unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::browse::describe;
 use crate::common::{Client, builder, message};
-use takt_services::{Outcome, Server, ServerLimits};
+use takt_services::{Outcome, Server, ServerBudgets};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::ids;
@@ -36,11 +36,11 @@ fn timeless(mut response: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn a_request_of_several_slices_keeps_its_message_without_a_copy() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         work_per_slice: 200,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut client = Client::new(&server);
     let mut request = browse(&mut client, ids::PROPERTY_TYPE);
     let copy = request.clone();

@@ -407,7 +407,7 @@ fn the_timeout_hint_ends_the_wait_for_a_source() {
     assert_eq!(client.completed().0, 1);
     assert_eq!(client.completed().0, 3);
     assert!(client.connection.take_completed().is_none());
-    let longest = server.limits().max_remote_timeout;
+    let longest = server.budgets().max_remote_timeout;
     let timeouts = slow.timeouts.lock().unwrap();
     assert!(timeouts.iter().all(|timeout| *timeout <= longest));
     assert!(timeouts[1] <= Duration::from_millis(4375), "{timeouts:?}");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
-use takt_services::{Authenticator, ServerLimits};
+use takt_services::{Authenticator, ServerBudgets};
 use takt_space::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CallMethodRequest,
@@ -176,11 +176,11 @@ fn an_inactive_session_times_out() {
 
 #[test]
 fn sessions_are_limited() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_sessions: 2,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut first = Client::new(&server);
     let mut idle = Client::connect(&server);
     idle.create().unwrap();
@@ -225,11 +225,11 @@ fn a_channel_has_a_session_while_one_of_several_is_open() {
 
 #[test]
 fn sessions_without_a_channel_make_room_the_oldest_first() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_sessions: 3,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut staying = Client::new(&server);
     let (first, second) = (Client::new(&server), Client::new(&server));
     let tokens = [first.token.clone(), second.token.clone()];
@@ -264,11 +264,11 @@ fn sessions_without_a_channel_make_room_the_oldest_first() {
 
 #[test]
 fn a_channel_with_many_sessions_that_it_does_not_activate_loses_them_first() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_sessions: 4,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut honest = Client::connect(&server);
     honest.create().unwrap();
     let abandoned = Client::new(&server);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{Client, builder, decode, message};
 use crate::nodes::*;
-use takt_services::{NodeManagement, Server, ServerLimits, Settled};
+use takt_services::{NodeManagement, Server, ServerBudgets, Settled};
 use takt_space::{Caller, Change};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, ids};
@@ -75,16 +75,16 @@ impl NodeManagement for Slow {
 const LOST: StatusCode = StatusCode::BadResourceUnavailable;
 
 fn server(work_per_slice: u32) -> (Arc<Server>, Arc<Slow>) {
-    server_with(ServerLimits {
+    server_with(ServerBudgets {
         work_per_slice,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     })
 }
 
-fn server_with(limits: ServerLimits) -> (Arc<Server>, Arc<Slow>) {
+fn server_with(budgets: ServerBudgets) -> (Arc<Server>, Arc<Slow>) {
     let rules = Arc::new(Slow::default());
     let server = builder()
-        .limits(limits)
+        .budgets(budgets)
         .node_management(Arc::clone(&rules) as _)
         .build();
     (server.unwrap(), rules)
@@ -225,12 +225,12 @@ fn the_notice_may_come_after_the_connection_is_closed() {
 
 /// Returns a server whose Sessions have little memory.
 fn small_server(work_per_slice: u32) -> (Arc<Server>, Arc<Slow>) {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         work_per_slice,
         max_memory_per_session: 100_000,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    server_with(limits)
+    server_with(budgets)
 }
 
 /// Returns names that are long together.

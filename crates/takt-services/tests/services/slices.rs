@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::browse::describe;
 use crate::common::{Client, builder, decode, message};
-use takt_services::{Outcome, Server, ServerLimits};
+use takt_services::{Outcome, Server, ServerBudgets};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::{BrowseDirection, MonitoringMode};
 use takt_ua::structures::*;
@@ -13,15 +13,15 @@ use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
 /// Units of work per slice: few enough for many slices, and enough that no operation of these tests exceeds its reserve.
 const SMALL: u32 = 200;
 
-fn limits(work_per_slice: u32) -> ServerLimits {
-    ServerLimits {
+fn budgets(work_per_slice: u32) -> ServerBudgets {
+    ServerBudgets {
         work_per_slice,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     }
 }
 
 fn server(work_per_slice: u32) -> Arc<Server> {
-    builder().limits(limits(work_per_slice)).build().unwrap()
+    builder().budgets(budgets(work_per_slice)).build().unwrap()
 }
 
 /// Returns a Browse of all references to a type with thousands of instances, repeated `nodes` times.
@@ -204,11 +204,11 @@ fn one_long_request_does_not_wait_for_twenty_four_of_another_connection() {
 
 #[test]
 fn cancel_ends_a_long_request_and_releases_its_continuation_points() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_browse_continuation_points: 1,
-        ..limits(SMALL)
+        ..budgets(SMALL)
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut client = Client::new(&server);
     let before = server.memory().used();
     let request = |client: &mut Client| {
@@ -298,11 +298,11 @@ fn a_connection_has_a_limited_number_of_long_requests() {
 
 #[test]
 fn a_long_request_needs_memory() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_memory: 100_000,
-        ..limits(SMALL)
+        ..budgets(SMALL)
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut client = Client::new(&server);
     // The copy of the request fits into the memory, the response does not.
     let request = long_browse(&mut client, 10);
@@ -328,11 +328,11 @@ fn the_work_of_a_browse_is_limited_and_the_rest_comes_with_browse_next() {
         let browsed: BrowseResponse = decode(&client.raw(&request)).unwrap();
         browsed.results[0].references.clone()
     };
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_work_per_request: 1_000,
-        ..limits(SMALL)
+        ..budgets(SMALL)
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut client = Client::new(&server);
     let request = long_browse(&mut client, 1);
     let browsed: BrowseResponse = decode(&client.raw(&request)).unwrap();
@@ -375,11 +375,11 @@ fn the_work_of_a_browse_is_limited_and_the_rest_comes_with_browse_next() {
 
 #[test]
 fn the_work_of_a_translate_browse_paths_is_limited() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         max_work_per_request: 20_000,
-        ..limits(SMALL)
+        ..budgets(SMALL)
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut client = Client::new(&server);
     let translate = |client: &mut Client, turns| {
         let request = long_path(client, turns);
@@ -540,7 +540,7 @@ fn short_requests_end_a_turn_when_they_took_a_slice_together() {
         assert_eq!(response.results[0].references, []);
         assert!(requests < 1000, "requests are not counted");
     }
-    let slice = u64::from(server.limits().work_per_slice);
+    let slice = u64::from(server.budgets().work_per_slice);
     assert!(server.longest_slice() < slice);
     assert!(server.longest_slice() * requests >= slice, "{requests}");
     assert!(!server.work(), "no request is left");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Client, builder, decode, message};
-use takt_services::{EverybodyManages, NodeManagement, Server, ServerLimits};
+use takt_services::{EverybodyManages, NodeManagement, Server, ServerBudgets};
 use takt_space::{AddressSpace, Caller, Change};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
@@ -12,12 +12,12 @@ use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
 const SMALL: u32 = 400;
 
 fn server(work_per_slice: u32, rules: Arc<dyn NodeManagement>) -> Arc<Server> {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         work_per_slice,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
     builder()
-        .limits(limits)
+        .budgets(budgets)
         .node_management(rules)
         .build()
         .unwrap()

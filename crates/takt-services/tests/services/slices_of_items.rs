@@ -1,6 +1,6 @@
 //! Changes of many MonitoredItems: small slices have the same results as one big slice.
 
-use takt_services::ServerLimits;
+use takt_services::ServerBudgets;
 use takt_ua::StatusCode;
 use takt_ua::enumerations::MonitoringMode;
 use takt_ua::structures::*;
@@ -125,10 +125,10 @@ fn monitored_items_are_changed_linked_and_deleted_in_slices() {
 
 /// Returns a Session with a Subscription, whose memory is limited, and the used part of it.
 fn with_memory(limit: usize) -> (Client, usize) {
-    let server = server(ServerLimits {
+    let server = server(ServerBudgets {
         work_per_slice: SMALL,
         max_memory_per_session: limit,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     });
     let before = server.memory().used();
     let mut client = Client::new(&server);

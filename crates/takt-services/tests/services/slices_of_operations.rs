@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, write_of};
 use takt_layout::LaidOut;
-use takt_services::{Server, ServerLimits};
+use takt_services::{Server, ServerBudgets};
 use takt_space::{
     CallError, Caller, RemoteOperations, RemoteRead, RemoteRequest, RemoteResults, RemoteSource,
     RemoteValue, Value,
@@ -64,8 +64,8 @@ fn method() -> NodeId {
 }
 
 /// Returns a server with Variables of all sizes, and a Method that returns a ByteString of the length in its argument.
-pub(crate) fn server(limits: ServerLimits) -> Arc<Server> {
-    let server = builder().limits(limits).build().unwrap();
+pub(crate) fn server(budgets: ServerBudgets) -> Arc<Server> {
+    let server = builder().budgets(budgets).build().unwrap();
     let space = server.address_space();
     for number in 0..VARIABLES {
         let value = match number % 4 {
@@ -93,9 +93,9 @@ pub(crate) fn server(limits: ServerLimits) -> Arc<Server> {
 }
 
 pub(crate) fn sliced(work_per_slice: u32) -> Arc<Server> {
-    server(ServerLimits {
+    server(ServerBudgets {
         work_per_slice,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     })
 }
 
@@ -283,10 +283,10 @@ fn a_long_write_that_is_damaged_at_its_end_changes_nothing() {
 
 #[test]
 fn a_long_write_without_memory_for_the_rest_of_it_changes_nothing() {
-    let server = server(ServerLimits {
+    let server = server(ServerBudgets {
         work_per_slice: SMALL,
         max_memory_per_session: 20_000,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     });
     let mut client = Client::new(&server);
     for (request, _) in both_forms(&many_writes(&mut client, 1_000)) {

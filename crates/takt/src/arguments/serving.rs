@@ -7,8 +7,8 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
 use takt_app::{Endpoint, EndpointUrl, HistoryStoreOptions, SecurityChoice};
-use takt_registry::{MirrorOptions, NameLimits, PushTargetOptions, SecurityGroupOptions};
-use takt_services::ServerLimits;
+use takt_registry::{MirrorOptions, NameBudget, PushTargetOptions, SecurityGroupOptions};
+use takt_services::ServerBudgets;
 use takt_space::RoleSet;
 
 use super::values::{default_registry, duration, endpoint, key_lifetime, listening};
@@ -20,7 +20,7 @@ use super::{
 const LEAST_MEMORY: u64 = 16;
 
 /// Default budget in MiB.
-const MEMORY: u64 = (ServerLimits::DEFAULT_MEMORY >> 20) as u64;
+const MEMORY: u64 = (ServerBudgets::DEFAULT_MEMORY >> 20) as u64;
 
 /// Memory that a server holds for its clients.
 #[derive(Debug, Clone, Copy, Args)]
@@ -31,10 +31,10 @@ pub struct MemoryArguments {
 }
 
 impl MemoryArguments {
-    /// Returns the usual limits of a server with this much memory.
-    pub fn limits(self) -> ServerLimits {
+    /// Returns the usual budgets of a server with this much memory.
+    pub fn budgets(self) -> ServerBudgets {
         let bytes = usize::try_from(self.max_memory << 20).unwrap_or(usize::MAX);
-        ServerLimits::default().with_memory(bytes)
+        ServerBudgets::default().with_memory(bytes)
     }
 }
 
@@ -90,7 +90,7 @@ pub struct RegistryServeArguments {
     #[arg(long, value_name = "CHOICE", default_value_t, requires = "register_at")]
     pub register_security: SecurityChoice,
     /// Largest number of Providers of each Unix user, or of each address over opc.tcp.
-    #[arg(long, value_name = "COUNT", default_value_t = NameLimits::default().providers)]
+    #[arg(long, value_name = "COUNT", default_value_t = NameBudget::default().providers)]
     pub max_providers: usize,
     /// Largest number of namespaces of each: those of registered Providers, and of Providers that unregistered and are not forgotten
     /// [default: twice --max-providers].

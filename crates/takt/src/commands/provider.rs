@@ -23,7 +23,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
         .endpoint(arguments.endpoint.to_string())
         .registry_identity(arguments.registry_security.user.identity(password)?)
         .registry_security(arguments.registry_security.options(None))
-        .limits(arguments.memory.limits());
+        .budgets(arguments.memory.budgets());
     let builder = match arguments.history_events {
         true => builder.historized_events(),
         false => builder,

@@ -11,7 +11,7 @@ use takt_app::{
     Endpoint, EndpointUrl, HistoryStoreOptions, Identity, ReverseClient, ReverseListener, model,
 };
 use takt_registry::{
-    MirrorOptions, NameLimits, RegisterAtOptions, Registry, RegistryHistoryOptions, RegistryOptions,
+    MirrorOptions, NameBudget, RegisterAtOptions, Registry, RegistryHistoryOptions, RegistryOptions,
 };
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
@@ -44,7 +44,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         Some(data) => data,
         None => takt_app::state_directory().map_err(|error| explain::state_directory(&error))?,
     };
-    let limits = NameLimits::for_providers(arguments.max_providers);
+    let names = NameBudget::for_providers(arguments.max_providers);
     let mut security_groups = arguments.security_group;
     for group in &mut security_groups {
         group.key_lifetime = arguments.key_lifetime;
@@ -73,11 +73,11 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
             endpoints: arguments.register_at,
             security: arguments.register_security,
         },
-        name_limits: NameLimits {
-            namespaces: arguments.max_namespaces.unwrap_or(limits.namespaces),
-            ..limits
+        name_budget: NameBudget {
+            namespaces: arguments.max_namespaces.unwrap_or(names.namespaces),
+            ..names
         },
-        limits: arguments.memory.limits(),
+        budgets: arguments.memory.budgets(),
         serve: ServeOptions {
             group: arguments.share.group,
             security,

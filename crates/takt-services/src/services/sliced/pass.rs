@@ -43,7 +43,7 @@ impl Pass<'_> {
         match first {
             Items::Encoded(_) => {
                 let rest = request.message.get(self.place.offset..);
-                let limits = request.server.limits.encoding;
+                let limits = request.server.budgets.encoding;
                 Items::Encoded(Decoder::with_limits(rest.unwrap_or_default(), limits))
             }
             Items::LaidOut(first) => Items::LaidOut(first.from(self.place.laid_out)),

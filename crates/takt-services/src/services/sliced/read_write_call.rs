@@ -253,7 +253,7 @@ pub(crate) fn handle<S: Steps>(
 ) -> Handled {
     let tasks = &request.server.tasks;
     let (options, count, _) = S::parse(&body)?;
-    check_count(count, S::limit(&request.server.limits.operations))?;
+    check_count(count, S::limit(&request.server.budgets.operations))?;
     S::check(options)?;
     let mut steps = InSteps::<S> {
         phase: match S::HAS_EFFECTS {
@@ -396,7 +396,7 @@ impl<S: Steps> InSteps<S> {
 impl<S: Steps> Service for InSteps<S> {
     fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
         let request = turn.request;
-        let limits = request.server.limits.encoding;
+        let limits = request.server.budgets.encoding;
         body::parse(request.message, limits, |_, body| {
             let place = (turn.start, turn.is_inline);
             self.go_on(request, &body, turn.response, place, turn.work)

@@ -68,7 +68,7 @@ impl RequestTask {
             caller: Arc::clone(&connection.caller),
             message: Vec::new(),
             response,
-            max_response: max_response.min(server.limits.max_response_size),
+            max_response: max_response.min(server.budgets.max_response_size),
             charge,
             spent: work.total(),
             service: None,
@@ -92,7 +92,7 @@ impl RequestTask {
         let Some(service) = &mut self.service else {
             return Err(Fault(StatusCode::BadInternalError));
         };
-        let limits = server.limits.encoding;
+        let limits = server.budgets.encoding;
         let laid_out;
         let header = if takt_layout::is_layout(&self.message) {
             laid_out = takt_layout::RequestReader::parse(&self.message, limits)?;

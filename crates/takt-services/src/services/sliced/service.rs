@@ -43,7 +43,7 @@ impl<'t> Turn<'t, '_> {
     pub(crate) fn decoder(&self, offset: usize) -> Decoder<'t> {
         let request = self.request;
         let rest = request.message.get(offset..).unwrap_or_default();
-        Decoder::with_limits(rest, request.server.limits.encoding)
+        Decoder::with_limits(rest, request.server.budgets.encoding)
     }
 
     /// Returns the offset of the next byte of a [`decoder`](Self::decoder).

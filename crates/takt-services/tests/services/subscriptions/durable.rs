@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use takt_services::{Saving, ServerLimits, SubscriptionLimits};
+use takt_services::{Saving, ServerBudgets, SubscriptionBudgets};
 use takt_ua::ids;
 
 use super::*;
@@ -25,12 +25,12 @@ pub(super) fn set_durable(subscriber: &mut Subscriber, hours: u32) -> Result<Var
     }
 }
 
-fn server_with(limits: SubscriptionLimits) -> Arc<Server> {
-    let limits = ServerLimits {
-        subscriptions: limits,
-        ..ServerLimits::default()
+fn server_with(budgets: SubscriptionBudgets) -> Arc<Server> {
+    let budgets = ServerBudgets {
+        subscriptions: budgets,
+        ..ServerBudgets::default()
     };
-    builder().limits(limits).build().unwrap()
+    builder().budgets(budgets).build().unwrap()
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn a_durable_subscription_collects_values_without_a_session_until_it_is_transfer
 
 #[test]
 fn hours_queues_and_their_number_are_bounded() {
-    let server = server_with(SubscriptionLimits {
+    let server = server_with(SubscriptionBudgets {
         max_durable_subscriptions: 1,
-        ..SubscriptionLimits::default()
+        ..SubscriptionBudgets::default()
     });
     let node = variable(&server, "Count", &Value::stored(0_u32));
     let mut first = Subscriber::new(&server);

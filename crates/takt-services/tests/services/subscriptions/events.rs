@@ -1,6 +1,6 @@
 //! MonitoredItems that monitor Events.
 
-use takt_services::{Saving, ServerLimits};
+use takt_services::{Saving, ServerBudgets};
 use takt_space::{Audience, Event};
 use takt_ua::enumerations::FilterOperator;
 use takt_ua::{QualifiedName, ids};
@@ -290,11 +290,11 @@ fn a_full_queue_tells_that_events_were_lost() {
 
 #[test]
 fn many_events_of_many_items_are_delivered_in_slices() {
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         work_per_slice: 200,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut subscriber = Subscriber::new(&server);
     for _ in 0..50 {
         subscriber.watch_events(ids::SERVER, &filter(&["Message"], Vec::new()));

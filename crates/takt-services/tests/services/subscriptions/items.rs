@@ -288,14 +288,14 @@ impl WithoutStatus for (u32, DataValue) {
 
 #[test]
 fn the_number_of_items_is_limited() {
-    let limits = takt_services::ServerLimits {
-        subscriptions: takt_services::SubscriptionLimits {
+    let budgets = takt_services::ServerBudgets {
+        subscriptions: takt_services::SubscriptionBudgets {
             max_monitored_items_per_subscription: 3,
-            ..takt_services::SubscriptionLimits::default()
+            ..takt_services::SubscriptionBudgets::default()
         },
-        ..takt_services::ServerLimits::default()
+        ..takt_services::ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let node = variable(&server, "a", &Value::stored(1_u32));
     let mut subscriber = Subscriber::new(&server);
     let items = (0..5).map(|handle| item(&node, handle, 1)).collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::{builder, server};
-use takt_services::{ServerLimits, SubscriptionLimits};
+use takt_services::{ServerBudgets, SubscriptionBudgets};
 
 #[test]
 fn the_first_value_comes_with_the_first_interval_and_changes_with_the_next() {
@@ -170,14 +170,14 @@ fn publish_requests_without_subscriptions_are_answered_at_once() {
 
 #[test]
 fn too_many_publish_requests_displace_the_oldest() {
-    let limits = ServerLimits {
-        subscriptions: SubscriptionLimits {
+    let budgets = ServerBudgets {
+        subscriptions: SubscriptionBudgets {
             max_publish_requests: 2,
-            ..SubscriptionLimits::default()
+            ..SubscriptionBudgets::default()
         },
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let mut subscriber = Subscriber::new(&server);
     for _ in 0..3 {
         subscriber.send_publish(&[]).unwrap();

@@ -235,11 +235,11 @@ fn values_of_another_server_are_asked_for_together() {
 
 #[test]
 fn a_value_larger_than_any_message_is_replaced_by_a_status() {
-    let limits = takt_services::ServerLimits {
+    let budgets = takt_services::ServerBudgets {
         max_response_size: 200 << 10,
-        ..takt_services::ServerLimits::default()
+        ..takt_services::ServerBudgets::default()
     };
-    let server = builder().limits(limits).build().unwrap();
+    let server = builder().budgets(budgets).build().unwrap();
     let (large, small) = (Value::stored(1_u32), Value::stored(1_u32));
     let nodes = [
         variable(&server, "large", &large),

@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::common::builder;
-use takt_services::{ServerLimits, SubscriptionLimits};
+use takt_services::{ServerBudgets, SubscriptionBudgets};
 
 /// Returns a server with a sampling budget in units per second.
 fn server_with(max_sampling_load: u32) -> Arc<Server> {
-    let subscriptions = SubscriptionLimits {
+    let subscriptions = SubscriptionBudgets {
         max_sampling_load,
-        ..SubscriptionLimits::default()
+        ..SubscriptionBudgets::default()
     };
-    let limits = ServerLimits {
+    let budgets = ServerBudgets {
         subscriptions,
-        ..ServerLimits::default()
+        ..ServerBudgets::default()
     };
-    builder().limits(limits).build().unwrap()
+    builder().budgets(budgets).build().unwrap()
 }
 
 fn sampled(node_id: &NodeId, handle: u32, interval: f64) -> MonitoredItemCreateRequest {
@@ -146,7 +146,7 @@ fn one_tick_samples_a_bounded_number_of_items() {
     let slices = subscriber.catch_up();
     assert!(slices >= 4, "{slices} slices");
     let longest = server.longest_slice();
-    let limit = u64::from(server.limits().work_per_slice);
+    let limit = u64::from(server.budgets().work_per_slice);
     assert!(longest > limit / 4 && longest <= limit, "{longest} units");
     assert_eq!(count.load(Ordering::Relaxed), 5000, "each item once");
 }

@@ -1,4 +1,4 @@
-//! Limits of one mirror: a server that is mirrored must not exhaust the registry.
+//! Budget of one mirror: a server that is mirrored must not exhaust the registry.
 
 /// Nodes, those of types included.
 pub(super) const MAX_NODES: usize = 200_000;
