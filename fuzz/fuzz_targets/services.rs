@@ -7,9 +7,10 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, VERSION};
-use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerBudgets};
+use takt_services::{Connection, EverybodyManages, Server, ServerBudgets};
 use takt_space::{ChannelSecurity, Peer, StoredValue, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     ActivateSessionRequest, CallRequest, CreateSessionRequest, CreateSessionResponse, ReadRequest,
     RequestHeader, ServiceFault, WriteRequest,
@@ -71,7 +72,7 @@ fn message<T: Structure>(request: &T) -> Vec<u8> {
 fn handle(server: &Arc<Server>, connection: &mut Connection, request: &[u8]) -> Vec<u8> {
     let mut response = Vec::new();
     let mut encoder = Encoder::growing(&mut response, 1 << 20);
-    if server.handle(connection, 7, request, &mut encoder) == Outcome::Deferred {
+    if server.handle(connection, 7, request, &mut encoder) == RequestOutcome::Deferred {
         assert!(response.is_empty());
         return response;
     }

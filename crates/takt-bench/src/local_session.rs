@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use takt_services::{Connection, Outcome, Server};
+use takt_services::{Connection, Server};
 use takt_space::{ChannelSecurity, Peer};
 use takt_ua::binary::{Decode, Encode, Encoder};
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CreateSessionRequest, CreateSessionResponse,
 };
@@ -79,8 +80,8 @@ impl LocalSession {
             .handle(&mut self.connection, 1, request, &mut encoder);
         let length = encoder.position();
         match outcome {
-            Outcome::Complete => self.response.get(..length).unwrap_or_default(),
-            Outcome::Deferred => &[],
+            RequestOutcome::Complete => self.response.get(..length).unwrap_or_default(),
+            RequestOutcome::Deferred => &[],
         }
     }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use takt_cell::Cell;
-use takt_services::{Connection, Outcome, Server};
+use takt_services::{Connection, Server};
 use takt_space::{CallError, Caller, ChannelSecurity, Peer, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     ActivateSessionRequest, BrowseDescription, BrowseRequest, CallMethodRequest, CallRequest,
     CreateSessionRequest, CreateSessionResponse, ReadRequest, ReadValueId, RequestHeader,
@@ -40,7 +41,7 @@ impl Bench {
         let outcome = self
             .server
             .handle(&mut self.connection, 1, request, &mut response);
-        assert_eq!(outcome, Outcome::Complete);
+        assert_eq!(outcome, RequestOutcome::Complete);
         response.position()
     }
 

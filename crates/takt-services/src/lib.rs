@@ -5,7 +5,7 @@
 //! that stamps responses. Operations at other servers ([`RemoteSource`](takt_space::RemoteSource)), and changes that are being
 //! made durable ([`Settled`]), are answered later.
 //!
-//! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
+//! * [`Server`], [`ServerBuilder`], [`Connection`]: for transports.
 //! * [`Server::address_space`]: nodes and values, for applications (`takt_space`).
 //! * [`Server::events`]: the sink for Events of applications.
 //! * [`NodeManagement`], [`Authenticator`], [`SessionObserver`]: interfaces for servers that need rules of their own.
@@ -45,7 +45,7 @@ pub use interfaces::session_observer::{NoSessionObserver, SessionObserver};
 pub use responses::settled::Settled;
 pub use server::Server;
 pub use server::builder::{BuildError, ServerBuilder};
-pub use server::connection::{Connection, Outcome};
+pub use server::connection::Connection;
 pub use server::endpoint::{AnnouncedHost, EndpointConfig, SHARED_MEMORY_PROFILE, TCP_PROFILE};
 pub use services::restored::{RestoreError, Saving};
 

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use common::{Client, VALUE, message, read_id, server, write_of};
 use takt_cell::Cell;
 use takt_layout::LaidOut;
-use takt_services::Outcome;
 use takt_space::{MethodCall, OutputArguments, Value};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     CallMethodRequest, CallRequest, CallResponse, ReadRequest, WriteRequest,
 };
@@ -76,7 +76,7 @@ fn allocations(client: &mut Client, request: &[u8]) -> u64 {
         let mut response = Encoder::fixed(&mut buffer);
         let server = Arc::clone(&client.server);
         let outcome = server.handle(&mut client.connection, 1, request, &mut response);
-        assert_eq!(outcome, Outcome::Complete);
+        assert_eq!(outcome, RequestOutcome::Complete);
         // A ServiceFault is shorter than any response to these requests.
         assert!(response.position() > 28, "{} bytes", response.position());
     };

@@ -23,6 +23,7 @@ use takt_rt::readiness::{Events, Readiness, Waker};
 use takt_rt::segment::Segment;
 use takt_rt::shared_bytes;
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 use crate::channel::attention::Attention;
 use crate::channel::layout::{self, OUTBOX, Place, QUEUE, SENT, TAKEN, place_word};
@@ -32,8 +33,8 @@ use crate::directory::name_lock;
 use crate::directory::runtime::Runtime;
 use crate::header::MessageHeader;
 use crate::{
-    ApplicationName, ClientConfig, Handler, PeerCredentials, ServerConfig, ShmClient,
-    ShmCompletionWaker, ShmOutcome, ShmServer, WaitPolicy,
+    ApplicationName, ClientConfig, PeerCredentials, ServerConfig, ShmChannels, ShmClient,
+    ShmServer, WaitPolicy,
 };
 
 /// Length of the longest message of either side, in bytes.
@@ -44,18 +45,8 @@ const ACTS: usize = 200;
 /// Handler that answers every second request with its own bytes at once, and the others later.
 struct Echo;
 
-impl Handler for Echo {
+impl RequestHandler for Echo {
     type Connection = Vec<(u32, Vec<u8>)>;
-
-    fn connect(
-        &self,
-        _: Option<PeerCredentials>,
-        _: &ApplicationName,
-        waker: ShmCompletionWaker,
-    ) -> Self::Connection {
-        waker();
-        Vec::new()
-    }
 
     fn handle(
         &self,
@@ -63,14 +54,14 @@ impl Handler for Echo {
         id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> ShmOutcome {
+    ) -> RequestOutcome {
         assert!(request.len() <= LIMIT as usize, "too long a request");
         if id % 2 == 1 {
             later.push((id, request.to_vec()));
-            return ShmOutcome::Deferred;
+            return RequestOutcome::Deferred;
         }
         let _ = response.bytes(request);
-        ShmOutcome::Complete
+        RequestOutcome::Complete
     }
 
     fn take_completed(&self, later: &mut Self::Connection) -> Option<(u32, Vec<u8>)> {
@@ -78,6 +69,18 @@ impl Handler for Echo {
     }
 
     fn disconnect(&self, _: Self::Connection) {}
+}
+
+impl ShmChannels for Echo {
+    fn connect(
+        &self,
+        _: Option<PeerCredentials>,
+        _: &ApplicationName,
+        waker: CompletionWaker,
+    ) -> Self::Connection {
+        waker();
+        Vec::new()
+    }
 }
 
 /// Remaining bytes of the input.

@@ -54,23 +54,21 @@
 //! use std::time::Duration;
 //! use takt_rt::readiness::{Events, Readiness};
 //! use takt_shm::{
-//!     ApplicationName, ClientConfig, ShmCompletionWaker, Handler, ShmOutcome, PeerCredentials, ServerConfig,
-//!     ShmClient, ShmServer,
+//!     ApplicationName, ClientConfig, PeerCredentials, ServerConfig, ShmChannels, ShmClient, ShmServer,
 //! };
 //! use takt_ua::binary::Encoder;
+//! use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 //!
 //! /// Answers every request with its own bytes; a real one is a `takt_services::Server`.
 //! struct Echo;
 //!
-//! impl Handler for Echo {
+//! impl RequestHandler for Echo {
 //!     type Connection = ();
 //!
-//!     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: ShmCompletionWaker) {}
-//!
-//!     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> ShmOutcome {
+//!     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> RequestOutcome {
 //!         // What does not fit leaves the response empty, and the client is told that it would be too large.
 //!         let _ = response.bytes(request);
-//!         ShmOutcome::Complete
+//!         RequestOutcome::Complete
 //!     }
 //!
 //!     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> {
@@ -78,6 +76,10 @@
 //!     }
 //!
 //!     fn disconnect(&self, _: ()) {}
+//! }
+//!
+//! impl ShmChannels for Echo {
+//!     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -154,7 +156,7 @@ pub use directory::location::RUNTIME_DIRECTORY_VARIABLE;
 pub use directory::presence::{Counts, Presence, applications};
 pub use directory::runtime::Runtime;
 pub use error::ShmError;
-pub use handler::{Handler, Located, ShmCompletionWaker, ShmOutcome};
+pub use handler::{Located, ShmChannels};
 pub use public::client::PublicClient;
 pub use public::names;
 pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};

@@ -5,8 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::readiness::Waker;
-
-use crate::handler::TcpCompletionWaker;
+use takt_ua::request_handler::CompletionWaker;
 
 /// Connections with complete deferred responses.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ impl Completions {
     }
 
     /// Returns the waker that connection `id` passes to its handler.
-    pub(crate) fn waker(&self, id: u64) -> TcpCompletionWaker {
+    pub(crate) fn waker(&self, id: u64) -> CompletionWaker {
         let shared = Arc::clone(&self.shared);
         Arc::new(move || {
             let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,7 +9,8 @@
 //! * Drivers with sockets: [`TcpServer`] serves many connections on one [`takt_rt::readiness::Readiness`],
 //!   [`TcpClient`] blocks or spins for its responses.
 //!
-//! This crate does not interpret message bodies: requests are passed to a [`RequestHandler`] as encoded bytes.
+//! This crate does not interpret message bodies: requests are passed to a
+//! [`RequestHandler`](takt_ua::request_handler::RequestHandler) as encoded bytes.
 //! Sessions, GetEndpoints and all other services belong to `takt-services`.
 //!
 //! On the hot path nothing is copied or allocated: a request that fits one chunk is a slice of the receive buffer,
@@ -70,7 +71,7 @@ pub use client_error::TcpClientError;
 pub use config::{ClientConnectionConfig, ServerConnectionConfig};
 pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH};
 pub use error::TransportError;
-pub use handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
+pub use handler::TcpChannels;
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
 pub use key_log::{KeyLog, KeyLogError, LoggedKeys};
 pub use listener::BindError;

@@ -9,9 +9,10 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use takt_rt::readiness::{Interest, ReadyEvent};
 use takt_ua::StatusCode;
+use takt_ua::request_handler::{CompletionWaker, RequestOutcome};
 
 use crate::error::TransportError;
-use crate::handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
+use crate::handler::TcpChannels;
 use crate::log_limit::LogLimit;
 use crate::server_connection::{ServerConnection, Turns};
 use crate::server_event::{RequestBody, ServerEvent};
@@ -61,7 +62,7 @@ pub(crate) struct ServedConnection<C> {
     machine: ServerConnection,
     /// State of the handler; `None` until the SecureChannel is open, and after it is closed.
     handled: Option<C>,
-    waker: TcpCompletionWaker,
+    waker: CompletionWaker,
     /// Events that the Readiness waits for.
     pub(crate) interest: Interest,
     /// End of the wait for the client to close its side; set when the connection has ended.
@@ -85,7 +86,7 @@ impl<C> ServedConnection<C> {
         address: SocketAddr,
         (number, log): (u64, Arc<LogLimit>),
         mut machine: ServerConnection,
-        waker: TcpCompletionWaker,
+        waker: CompletionWaker,
         now: Instant,
     ) -> Self {
         machine.set_turns(Turns::Waiting);
@@ -134,7 +135,7 @@ impl<C> ServedConnection<C> {
     /// Returns the progress of the client; `None` once the connection has ended.
     pub(crate) fn stage<H>(&self, handler: &H) -> Option<Stage>
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         Some(match &self.handled {
             _ if self.is_lingering() => return None,
@@ -155,7 +156,7 @@ impl<C> ServedConnection<C> {
     /// Ends the connection in favour of other connections and frees its memory.
     pub(crate) fn abandon<H>(&mut self, handler: &H, error: &TransportError, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         tracing::debug!(client = %self.address, %error, "closing the connection");
         if self.machine.abandon(error) {
@@ -233,7 +234,7 @@ impl<C> ServedConnection<C> {
     /// Handles a ready socket.
     pub(crate) fn ready<H>(&mut self, event: ReadyEvent, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         self.noting_large(|connection| connection.ready_now(event, handler, now))
     }
@@ -247,7 +248,7 @@ impl<C> ServedConnection<C> {
 
     fn ready_now<H>(&mut self, event: ReadyEvent, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         if self.is_lingering() {
             return self.linger(event, now);
@@ -280,7 +281,7 @@ impl<C> ServedConnection<C> {
     /// Handles received bytes and sends pending bytes.
     pub(crate) fn serve<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         loop {
             let fate = match self.handle_events(handler, now) {
@@ -302,7 +303,7 @@ impl<C> ServedConnection<C> {
 
     fn handle_events<H>(&mut self, handler: &H, now: Instant) -> Result<Fate, TransportError>
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         self.is_interrupted = false;
         let mut handled_now = 0;
@@ -322,9 +323,11 @@ impl<C> ServedConnection<C> {
                         }
                     })?;
                     match outcome {
-                        TcpOutcome::Complete if written => {}
-                        TcpOutcome::Complete => request.fault(StatusCode::BadResponseTooLarge)?,
-                        TcpOutcome::Deferred => request.defer(),
+                        RequestOutcome::Complete if written => {}
+                        RequestOutcome::Complete => {
+                            request.fault(StatusCode::BadResponseTooLarge)?
+                        }
+                        RequestOutcome::Deferred => request.defer(),
                     }
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);
@@ -368,14 +371,14 @@ impl<C> ServedConnection<C> {
     /// Sends the responses of deferred requests that the handler has completed, and continues with received requests.
     pub(crate) fn complete<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         self.noting_large(|connection| connection.complete_now(handler, now))
     }
 
     fn complete_now<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         while let Some(handled) = &mut self.handled {
             let Some((request_id, body)) = handler.take_completed(handled) else {
@@ -395,7 +398,7 @@ impl<C> ServedConnection<C> {
     /// Checks the deadlines.
     pub(crate) fn handle_timeout<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         match self.linger_until {
             Some(until) if until <= now => Fate::Remove,
@@ -416,7 +419,7 @@ impl<C> ServedConnection<C> {
         now: Instant,
     ) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         self.machine.close(status, reason);
         self.begin_linger(handler, now)
@@ -425,7 +428,7 @@ impl<C> ServedConnection<C> {
     /// Ends the connection because of `error`.
     pub(crate) fn end<H>(&mut self, handler: &H, error: &TransportError, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         if error.is_peer_misbehaved()
             && let Some(left_out) = self.log.admit(now)
@@ -446,7 +449,7 @@ impl<C> ServedConnection<C> {
 
     fn begin_linger<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
-        H: RequestHandler<Connection = C>,
+        H: TcpChannels<Connection = C>,
     {
         if let Some(handled) = self.handled.take() {
             handler.disconnect(handled);

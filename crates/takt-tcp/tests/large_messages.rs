@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use takt_rt::readiness::Events;
 use takt_tcp::{
-    ChannelDescription, RequestHandler, TcpClient, TcpClientConfig, TcpCompletionWaker, TcpOutcome,
-    TcpServer, TcpServerConfig,
+    ChannelDescription, TcpChannels, TcpClient, TcpClientConfig, TcpServer, TcpServerConfig,
 };
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -33,15 +33,13 @@ struct Counter {
 impl RequestHandler for &Counter {
     type Connection = ();
 
-    fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: TcpCompletionWaker) {}
-
     fn handle(
         &self,
         (): &mut (),
         _: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> TcpOutcome {
+    ) -> RequestOutcome {
         let count = if request.len() >= LARGE {
             &self.large
         } else {
@@ -50,15 +48,11 @@ impl RequestHandler for &Counter {
         count.set(count.get() + 1);
         self.in_turn.set(self.in_turn.get() + 1);
         response.u64(request.len() as u64).unwrap();
-        TcpOutcome::Complete
+        RequestOutcome::Complete
     }
 
     fn is_turn_over(&self) -> bool {
         self.turn > 0 && self.in_turn.get() >= self.turn
-    }
-
-    fn has_session(&self, (): &()) -> bool {
-        true
     }
 
     fn take_completed(&self, (): &mut ()) -> Option<(u32, Vec<u8>)> {
@@ -66,6 +60,14 @@ impl RequestHandler for &Counter {
     }
 
     fn disconnect(&self, (): ()) {}
+}
+
+impl TcpChannels for &Counter {
+    fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+
+    fn has_session(&self, (): &()) -> bool {
+        true
+    }
 }
 
 /// Sends requests of these lengths at once, and checks the answers.

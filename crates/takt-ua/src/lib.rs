@@ -21,6 +21,7 @@ pub mod json_encoding;
 mod json_nesting;
 mod json_number;
 pub mod large_memory;
+pub mod request_handler;
 mod status_code;
 mod types;
 mod uris;

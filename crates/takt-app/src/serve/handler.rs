@@ -4,13 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use takt_crypto::CertificateError;
-use takt_services::{AuditedAction, Connection, Outcome, Server};
+use takt_services::{AuditedAction, Connection, Server};
 use takt_shm::{ApplicationName, PeerCredentials};
 use takt_space::{Caller, Channel, ChannelSecurity, Peer};
 use takt_tcp::{ChannelDescription, SecurityError, TransportError};
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 use super::traffic::Counters;
 
@@ -26,7 +27,27 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// Passes one request to the server and counts it.
+    /// Counts a request of `length` bytes, and its response.
+    #[inline]
+    fn count(
+        &self,
+        length: usize,
+        response: &mut Encoder<'_>,
+        handle: impl FnOnce(&mut Encoder<'_>) -> RequestOutcome,
+    ) -> RequestOutcome {
+        let before = response.position();
+        let outcome = handle(response);
+        self.counters.request(length);
+        if matches!(outcome, RequestOutcome::Complete) {
+            self.counters.response(response.position() - before);
+        }
+        outcome
+    }
+}
+
+impl RequestHandler for Services {
+    type Connection = Connection;
+
     #[inline]
     fn handle(
         &self,
@@ -34,42 +55,28 @@ impl Services {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> Outcome {
+    ) -> RequestOutcome {
         self.count(request.len(), response, |response| {
             self.server
                 .handle(connection, request_id, request, response)
         })
     }
 
-    /// Does the same with a request whose memory the server may take.
     fn handle_owned(
         &self,
         connection: &mut Connection,
         request_id: u32,
         request: &mut Vec<u8>,
         response: &mut Encoder<'_>,
-    ) -> Outcome {
+    ) -> RequestOutcome {
         self.count(request.len(), response, |response| {
             self.server
                 .handle_owned(connection, request_id, request, response)
         })
     }
 
-    /// Counts a request of `length` bytes, and its response.
-    #[inline]
-    fn count(
-        &self,
-        length: usize,
-        response: &mut Encoder<'_>,
-        handle: impl FnOnce(&mut Encoder<'_>) -> Outcome,
-    ) -> Outcome {
-        let before = response.position();
-        let outcome = handle(response);
-        self.counters.request(length);
-        if matches!(outcome, Outcome::Complete) {
-            self.counters.response(response.position() - before);
-        }
-        outcome
+    fn is_turn_over(&self) -> bool {
+        self.server.is_turn_over()
     }
 
     fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
@@ -79,30 +86,18 @@ impl Services {
         }
         completed
     }
-}
 
-fn tcp(outcome: Outcome) -> takt_tcp::TcpOutcome {
-    match outcome {
-        Outcome::Complete => takt_tcp::TcpOutcome::Complete,
-        Outcome::Deferred => takt_tcp::TcpOutcome::Deferred,
+    fn disconnect(&self, connection: Connection) {
+        self.server.disconnect(connection);
     }
 }
 
-fn shared_memory(outcome: Outcome) -> takt_shm::ShmOutcome {
-    match outcome {
-        Outcome::Complete => takt_shm::ShmOutcome::Complete,
-        Outcome::Deferred => takt_shm::ShmOutcome::Deferred,
-    }
-}
-
-impl takt_tcp::RequestHandler for Services {
-    type Connection = Connection;
-
+impl takt_tcp::TcpChannels for Services {
     fn connect(
         &self,
         address: SocketAddr,
         channel: ChannelDescription<'_>,
-        waker: takt_tcp::TcpCompletionWaker,
+        waker: CompletionWaker,
     ) -> Connection {
         let security = ChannelSecurity {
             policy_uri: channel.security_policy_uri.to_owned(),
@@ -122,40 +117,8 @@ impl takt_tcp::RequestHandler for Services {
         connection
     }
 
-    fn handle(
-        &self,
-        connection: &mut Connection,
-        request_id: u32,
-        request: &[u8],
-        response: &mut Encoder<'_>,
-    ) -> takt_tcp::TcpOutcome {
-        tcp(Self::handle(
-            self, connection, request_id, request, response,
-        ))
-    }
-
-    fn handle_owned(
-        &self,
-        connection: &mut Connection,
-        request_id: u32,
-        request: &mut Vec<u8>,
-        response: &mut Encoder<'_>,
-    ) -> takt_tcp::TcpOutcome {
-        tcp(Self::handle_owned(
-            self, connection, request_id, request, response,
-        ))
-    }
-
-    fn is_turn_over(&self) -> bool {
-        self.server.is_turn_over()
-    }
-
     fn has_session(&self, connection: &Connection) -> bool {
         connection.has_session()
-    }
-
-    fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
-        Self::take_completed(self, connection)
     }
 
     fn failed(&self, address: SocketAddr, certificate: &[u8], error: &TransportError) {
@@ -176,35 +139,14 @@ impl takt_tcp::RequestHandler for Services {
         let caller = Caller::of_channel(Arc::new(channel));
         self.server.audit_of(&caller, action, error.status_code());
     }
-
-    fn disconnect(&self, connection: Connection) {
-        self.server.disconnect(connection);
-    }
 }
 
-/// Returns the subtype of AuditCertificateEventType for a check that failed (OPC 10000-5, 6.4.12 to 6.4.18).
-fn event_type(error: CertificateError) -> &'static str {
-    use CertificateError as E;
-    match error {
-        E::Structure | E::Signature | E::PolicyCheck => "AuditCertificateInvalidEventType",
-        E::Untrusted | E::ChainIncomplete => "AuditCertificateUntrustedEventType",
-        E::Time | E::IssuerTime => "AuditCertificateExpiredEventType",
-        E::HostName | E::Uri => "AuditCertificateDataMismatchEventType",
-        E::Use | E::IssuerUse => "AuditCertificateMismatchEventType",
-        E::RevocationUnknown | E::IssuerRevocationUnknown | E::Revoked | E::IssuerRevoked => {
-            "AuditCertificateRevokedEventType"
-        }
-    }
-}
-
-impl takt_shm::Handler for Services {
-    type Connection = Connection;
-
+impl takt_shm::ShmChannels for Services {
     fn connect(
         &self,
         peer: Option<PeerCredentials>,
         name: &ApplicationName,
-        waker: takt_shm::ShmCompletionWaker,
+        waker: CompletionWaker,
     ) -> Connection {
         let peer = match peer {
             Some(peer) => Peer::SharedMemory {
@@ -225,34 +167,6 @@ impl takt_shm::Handler for Services {
             .connect(peer, security, name.endpoint_url(), waker)
     }
 
-    fn handle(
-        &self,
-        connection: &mut Connection,
-        request_id: u32,
-        request: &[u8],
-        response: &mut Encoder<'_>,
-    ) -> takt_shm::ShmOutcome {
-        shared_memory(Self::handle(
-            self, connection, request_id, request, response,
-        ))
-    }
-
-    fn handle_owned(
-        &self,
-        connection: &mut Connection,
-        request_id: u32,
-        request: &mut Vec<u8>,
-        response: &mut Encoder<'_>,
-    ) -> takt_shm::ShmOutcome {
-        shared_memory(Self::handle_owned(
-            self, connection, request_id, request, response,
-        ))
-    }
-
-    fn is_turn_over(&self) -> bool {
-        self.server.is_turn_over()
-    }
-
     fn locate(&self, connection: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {
         let node_id = NodeIdRef::decode(&mut Decoder::new(node_id)).ok()?;
         let location = self.server.shared_cell(connection, &node_id)?;
@@ -262,12 +176,19 @@ impl takt_shm::Handler for Services {
             location: location.to_bytes().to_vec(),
         })
     }
+}
 
-    fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
-        Self::take_completed(self, connection)
-    }
-
-    fn disconnect(&self, connection: Connection) {
-        self.server.disconnect(connection);
+/// Returns the subtype of AuditCertificateEventType for a check that failed (OPC 10000-5, 6.4.12 to 6.4.18).
+fn event_type(error: CertificateError) -> &'static str {
+    use CertificateError as E;
+    match error {
+        E::Structure | E::Signature | E::PolicyCheck => "AuditCertificateInvalidEventType",
+        E::Untrusted | E::ChainIncomplete => "AuditCertificateUntrustedEventType",
+        E::Time | E::IssuerTime => "AuditCertificateExpiredEventType",
+        E::HostName | E::Uri => "AuditCertificateDataMismatchEventType",
+        E::Use | E::IssuerUse => "AuditCertificateMismatchEventType",
+        E::RevocationUnknown | E::IssuerRevocationUnknown | E::Revoked | E::IssuerRevoked => {
+            "AuditCertificateRevokedEventType"
+        }
     }
 }

@@ -4,19 +4,17 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::Charge;
-
-/// Wakes the transport of a connection.
-pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
+use takt_ua::request_handler::CompletionWaker;
 
 /// Responses to deferred requests of a connection, kept until the transport takes them.
 pub(crate) struct Completed {
     responses: Mutex<VecDeque<(u32, Vec<u8>, Charge)>>,
-    waker: Waker,
+    waker: CompletionWaker,
 }
 
 impl Completed {
     /// Creates an empty queue of responses; `waker` is called for each response.
-    pub(crate) fn new(waker: Waker) -> Self {
+    pub(crate) fn new(waker: CompletionWaker) -> Self {
         Self {
             responses: Mutex::default(),
             waker,
@@ -24,7 +22,7 @@ impl Completed {
     }
 
     /// Returns what wakes the transport.
-    pub(crate) fn waker(&self) -> Waker {
+    pub(crate) fn waker(&self) -> CompletionWaker {
         Arc::clone(&self.waker)
     }
 

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
+use takt_ua::request_handler::CompletionWaker;
 
-use super::completed::{Completed, Waker};
+use super::completed::Completed;
 use super::fault::Fault;
 use super::message::fault_message;
 
@@ -68,7 +69,7 @@ impl Pending {
     }
 
     /// Returns what wakes the transport of the request.
-    pub(crate) fn waker(&self) -> Waker {
+    pub(crate) fn waker(&self) -> CompletionWaker {
         self.completed.waker()
     }
 

@@ -6,21 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use takt_space::{Caller, Channel, Peer};
+use takt_ua::request_handler::CompletionWaker;
 
 use crate::identity::forwarded_user::ForwardedUser;
 use crate::identity::users::Users;
 use crate::responses::completed::Completed;
 use crate::session::Session;
-
-/// Outcome of handling a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Exactly one response message was encoded, possibly a ServiceFault. It is missing only if the response buffer is
-    /// too small even for a ServiceFault (which takes fewer than 64 bytes).
-    Complete,
-    /// Nothing was encoded: the response is available later from [`Connection::take_completed`].
-    Deferred,
-}
 
 /// A secure channel, or a private channel in shared memory. The transport owns it and does not share it.
 pub struct Connection {
@@ -41,11 +32,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(
-        channel: Channel,
-        endpoint_url: String,
-        waker: Arc<dyn Fn() + Send + Sync>,
-    ) -> Self {
+    pub(crate) fn new(channel: Channel, endpoint_url: String, waker: CompletionWaker) -> Self {
         Self {
             channel: channel.id,
             caller: Arc::new(Caller::of_channel(Arc::new(channel))),

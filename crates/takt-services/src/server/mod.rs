@@ -24,6 +24,7 @@ use arc_swap::ArcSwap;
 use takt_crypto::ApplicationSecurity;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Caller, Channel, ChannelSecurity, Peer};
+use takt_ua::request_handler::CompletionWaker;
 use takt_ua::structures::ApplicationDescription;
 use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode};
 
@@ -156,7 +157,7 @@ impl Server {
         peer: Peer,
         security: ChannelSecurity,
         endpoint_url: String,
-        waker: Arc<dyn Fn() + Send + Sync>,
+        waker: CompletionWaker,
     ) -> Connection {
         let channel = Channel {
             id: self.last_channel.fetch_add(1, Ordering::Relaxed) + 1,

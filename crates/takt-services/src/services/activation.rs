@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
 use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode, UaString};
 use zeroize::Zeroizing;
@@ -21,7 +22,7 @@ use crate::responses::fault::Fault;
 use crate::responses::message::fault_message;
 use crate::responses::pending::Pending;
 use crate::server::Server;
-use crate::server::connection::{Connection, Outcome};
+use crate::server::connection::Connection;
 use crate::session::{NONCE_LENGTH, Session};
 use crate::slices::gate::Gate;
 use crate::slices::queues::{Ran, Task};
@@ -249,12 +250,12 @@ impl Activation {
         }));
         if !submitted {
             task.fail(StatusCode::BadTooManyOperations);
-            return Ok(Outcome::Deferred);
+            return Ok(RequestOutcome::Deferred);
         }
         server
             .tasks
             .push(server, connection.channel, Box::new(task));
-        Ok(Outcome::Deferred)
+        Ok(RequestOutcome::Deferred)
     }
 }
 

@@ -14,6 +14,7 @@ use takt_space::{
     RemoteRequest, RemoteSource, RemoteWrite,
 };
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{CallMethodResult, HistoryReadResult};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -25,7 +26,7 @@ use crate::responses::message::fault_message;
 use crate::responses::pending::Pending;
 use crate::responses::timeouts;
 use crate::server::Server;
-use crate::server::connection::{Connection, Outcome};
+use crate::server::connection::Connection;
 use crate::session::Session;
 
 /// Results of remote sources, by the position of the operation in its request.
@@ -196,7 +197,7 @@ impl Operations {
         let message = request.message.to_vec();
         let caller = Arc::clone(&connection.caller);
         self.submit_charged(request.server, session, caller, pending, message, charge);
-        Ok(Outcome::Deferred)
+        Ok(RequestOutcome::Deferred)
     }
 
     /// Submits the operations of a deferred request.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use takt_space::Caller;
 use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::ResponseHeader;
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
@@ -14,7 +15,6 @@ use crate::audit::record::{AuditRecord, AuditedAction};
 use crate::responses::fault::Fault;
 use crate::responses::message::response_header;
 use crate::server::Server;
-use crate::server::connection::Outcome;
 
 /// A request whose Session is not known yet.
 #[derive(Clone, Copy)]
@@ -27,6 +27,23 @@ pub(crate) struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
+    /// Creates a request that was received just now.
+    #[inline]
+    pub(crate) fn new(
+        server: &'a Arc<Server>,
+        header: &'a RequestHeaderRef<'a>,
+        request_id: u32,
+        message: &'a [u8],
+    ) -> Self {
+        Self {
+            server,
+            header,
+            now: DateTime::now(),
+            request_id,
+            message,
+        }
+    }
+
     /// Returns the request with its caller.
     #[inline]
     pub(crate) fn of(self, caller: &'a Caller) -> Request<'a> {
@@ -67,8 +84,8 @@ impl Request<'_> {
     #[cold]
     #[inline(never)]
     fn record_action<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
-        if let Some(sink) = self.server.audit() {
-            self.record(sink, self.caller, None, status, action());
+        if let Some(auditor) = self.server.audit() {
+            self.record(auditor, self.caller, None, status, action());
         }
     }
 
@@ -80,21 +97,21 @@ impl Request<'_> {
         status: StatusCode,
         action: AuditedAction<'_>,
     ) {
-        if let Some(sink) = self.server.audit() {
-            self.record(sink, caller, claimed_user, status, action);
+        if let Some(auditor) = self.server.audit() {
+            self.record(auditor, caller, claimed_user, status, action);
         }
     }
 
     #[cold]
     fn record(
         &self,
-        sink: Auditor<'_>,
+        auditor: Auditor<'_>,
         caller: &Caller,
         claimed_user: Option<&str>,
         status: StatusCode,
         action: AuditedAction<'_>,
     ) {
-        sink.record(&AuditRecord {
+        auditor.record(&AuditRecord {
             action,
             time: self.now,
             status,
@@ -107,7 +124,7 @@ impl Request<'_> {
 }
 
 /// The outcome of a request, or its fault.
-pub(crate) type Handled = Result<Outcome, Fault>;
+pub(crate) type Handled = Result<RequestOutcome, Fault>;
 
 impl Request<'_> {
     /// Returns the offset in the message of the next byte of a decoder.
@@ -151,7 +168,7 @@ pub(crate) fn decode<T: Structure>(mut structure: Decoder<'_>) -> Result<T, Faul
 pub(crate) fn encode<T: Structure>(message: &T, response: &mut Encoder<'_>) -> Handled {
     NodeIdRef::numeric(0, T::BINARY_ENCODING_ID).encode(response)?;
     message.encode(response)?;
-    Ok(Outcome::Complete)
+    Ok(RequestOutcome::Complete)
 }
 
 /// Checks the number of operations in a request (OPC 10000-4, 5.3; OPC 10000-5, 6.3.11).

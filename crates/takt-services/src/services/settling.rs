@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::{DateTime, StatusCode};
 
 use super::request::{Handled, Request};
@@ -14,7 +15,7 @@ use crate::responses::fault::Fault;
 use crate::responses::message::fault_message;
 use crate::responses::pending::Pending;
 use crate::responses::settled::Settled;
-use crate::server::connection::{Connection, Outcome};
+use crate::server::connection::Connection;
 use crate::session::Session;
 
 /// The part of a request that is left when all operations are done.
@@ -139,7 +140,7 @@ impl Settling {
             Arc::clone(session),
             request.server.budgets.max_response_size,
         );
-        Ok(Outcome::Deferred)
+        Ok(RequestOutcome::Deferred)
     }
 
     /// Answers a deferred request when its result is there. Before, the results of the operations are counted with its message.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use takt_ua::StatusCode;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::ids;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     CreateSubscriptionRequest, CreateSubscriptionResponse, DeleteSubscriptionsResponse,
     ModifySubscriptionRequest, ModifySubscriptionResponse, PublishRequest, RepublishRequest,
@@ -16,7 +17,7 @@ use takt_ua::structures::{
 use super::request::{Handled, Request, check_count, decode, encode};
 use crate::responses::fault::Fault;
 use crate::responses::pending::Pending;
-use crate::server::connection::{Connection, Outcome};
+use crate::server::connection::Connection;
 use crate::session::Session;
 use crate::subscriptions::{self, Engine, Now, Revised};
 
@@ -258,7 +259,7 @@ pub(crate) fn publish(
         };
         engine.publish(&session.id, request, now);
         tasks.note_units(engine.spent());
-        Ok(Outcome::Deferred)
+        Ok(RequestOutcome::Deferred)
     })
 }
 
@@ -277,7 +278,7 @@ pub(crate) fn republish(
         .with(|engine| engine.republish(&session.id, republish.subscription_id, number))?;
     request.respond(ids::REPUBLISH_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
     response.bytes(&message)?;
-    Ok(Outcome::Complete)
+    Ok(RequestOutcome::Complete)
 }
 
 /// Converts the result of an operation that returns only a StatusCode.

@@ -4,10 +4,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use takt_ua::request_handler::CompletionWaker;
+
 use super::gate::Gate;
 use super::work::Work;
 use crate::budgets::ServerBudgets;
-use crate::responses::completed::Waker;
 
 /// Maximum number of requests of one connection that wait here; more are answered with `BadTooManyOperations`.
 const MAX_PER_CONNECTION: usize = 64;
@@ -25,7 +26,7 @@ pub(crate) enum Ran {
     /// The task needs another slice.
     Unfinished,
     /// The task needs another slice when the gate is open. The waker makes the server run it.
-    Waiting(Arc<Gate>, Waker),
+    Waiting(Arc<Gate>, CompletionWaker),
 }
 
 /// A request in progress. Its slices run in a context, which is the server.

@@ -7,10 +7,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use takt_layout::LaidOut;
-use takt_services::{Connection, Outcome, Server, ServerBuilder};
+use takt_services::{Connection, Server, ServerBuilder};
 use takt_space::{ChannelSecurity, Peer};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::{MessageSecurityMode, TimestampsToReturn};
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CreateSessionRequest, CreateSessionResponse,
     ReadRequest, ReadResponse, ReadValueId, RequestHeader, ServiceFault, WriteRequest,
@@ -128,8 +129,8 @@ impl Client {
                 .handle(&mut self.connection, 7, request, &mut encoder)
         };
         match outcome {
-            Outcome::Complete => response,
-            Outcome::Deferred => {
+            RequestOutcome::Complete => response,
+            RequestOutcome::Deferred => {
                 assert!(response.is_empty(), "a deferred request encodes nothing");
                 self.completed().1
             }
@@ -144,8 +145,10 @@ impl Client {
             .server
             .handle(&mut self.connection, request_id, request, &mut encoder);
         match outcome {
-            Outcome::Deferred => Ok(()),
-            Outcome::Complete => Err(decode::<ServiceFault>(&response).expect_err("a fault")),
+            RequestOutcome::Deferred => Ok(()),
+            RequestOutcome::Complete => {
+                Err(decode::<ServiceFault>(&response).expect_err("a fault"))
+            }
         }
     }
 

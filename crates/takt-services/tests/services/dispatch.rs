@@ -1,10 +1,11 @@
 //! Errors of whole requests: unknown, malformed, too large, or with too many operations.
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
-use takt_services::{OperationLimits, Outcome, ServerBudgets};
+use takt_services::{OperationLimits, ServerBudgets};
 use takt_space::Value;
 use takt_ua::binary::{Encode, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Structure, Variant, ids};
 
@@ -214,7 +215,7 @@ fn a_response_that_does_not_fit_becomes_a_service_fault() {
         let mut buffer = vec![0; size];
         let mut response = Encoder::fixed(&mut buffer);
         let outcome = server.handle(&mut client.connection, 1, &request, &mut response);
-        assert_eq!(outcome, Outcome::Complete);
+        assert_eq!(outcome, RequestOutcome::Complete);
         match response.written() {
             [] => assert!(size < 28, "{size} bytes are enough for a ServiceFault"),
             written => match decode::<ReadResponse>(written) {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::browse::describe;
 use crate::common::{Client, builder, message};
-use takt_services::{Outcome, Server, ServerBudgets};
+use takt_services::{Server, ServerBudgets};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::ids;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{BrowseDescription, BrowseRequest};
 
 fn browse(client: &mut Client, node: u32) -> Vec<u8> {
@@ -21,7 +22,11 @@ fn browse(client: &mut Client, node: u32) -> Vec<u8> {
     })
 }
 
-fn handle(server: &Arc<Server>, client: &mut Client, request: &mut Vec<u8>) -> (Outcome, Vec<u8>) {
+fn handle(
+    server: &Arc<Server>,
+    client: &mut Client,
+    request: &mut Vec<u8>,
+) -> (RequestOutcome, Vec<u8>) {
     let mut response = Vec::new();
     let mut encoder = Encoder::growing(&mut response, 16 << 20);
     let outcome = server.handle_owned(&mut client.connection, 7, request, &mut encoder);
@@ -45,7 +50,7 @@ fn a_request_of_several_slices_keeps_its_message_without_a_copy() {
     let mut request = browse(&mut client, ids::PROPERTY_TYPE);
     let copy = request.clone();
     let (outcome, response) = handle(&server, &mut client, &mut request);
-    assert_eq!((outcome, response.len()), (Outcome::Deferred, 0));
+    assert_eq!((outcome, response.len()), (RequestOutcome::Deferred, 0));
     assert_eq!(request.capacity(), 0, "the memory is the server's");
     let (id, response) = client.completed();
     assert_eq!(id, 7);
@@ -59,7 +64,7 @@ fn a_request_of_one_slice_leaves_its_message() {
     let mut request = browse(&mut client, ids::OBJECTS_FOLDER);
     let copy = request.clone();
     let (outcome, response) = handle(&server, &mut client, &mut request);
-    assert_eq!(outcome, Outcome::Complete);
+    assert_eq!(outcome, RequestOutcome::Complete);
     assert!(request == copy);
     assert!(timeless(response) == timeless(client.raw(&copy)));
 }

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, decode, message, read_id, server, write_of};
-use takt_services::{Outcome, Server};
+use takt_services::Server;
 use takt_space::{
     MethodHandler, RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteRequest,
     RemoteResults, RemoteSource, RemoteValue, RemoteWrite, Value,
 };
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
@@ -143,7 +144,7 @@ fn send(client: &mut Client, request_id: u32, request: &[u8]) {
     let mut response = Encoder::fixed(&mut buffer);
     let server = Arc::clone(&client.server);
     let outcome = server.handle(&mut client.connection, request_id, request, &mut response);
-    assert_eq!(outcome, Outcome::Deferred);
+    assert_eq!(outcome, RequestOutcome::Deferred);
     assert_eq!(response.position(), 0);
 }
 
@@ -196,7 +197,7 @@ fn reads_are_forwarded_together() {
     let mut response = Encoder::fixed(&mut buffer);
     assert_eq!(
         server.handle(&mut client.connection, 1, &request, &mut response),
-        Outcome::Complete
+        RequestOutcome::Complete
     );
 }
 
@@ -489,6 +490,6 @@ fn a_variable_that_is_no_longer_remote_is_answered_at_once() {
     let mut response = Encoder::fixed(&mut buffer);
     assert_eq!(
         server.handle(&mut client.connection, 1, &request, &mut response),
-        Outcome::Complete
+        RequestOutcome::Complete
     );
 }

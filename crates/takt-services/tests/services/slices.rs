@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::browse::describe;
 use crate::common::{Client, builder, decode, message};
-use takt_services::{Outcome, Server, ServerBudgets};
+use takt_services::{Server, ServerBudgets};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::{BrowseDirection, MonitoringMode};
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
 
@@ -178,7 +179,7 @@ fn one_long_request_does_not_wait_for_twenty_four_of_another_connection() {
         &small,
         &mut Encoder::growing(&mut response, 1 << 20),
     );
-    assert_eq!(outcome, Outcome::Complete);
+    assert_eq!(outcome, RequestOutcome::Complete);
     let request = long_browse(&mut friendly, 2);
     defer(&mut friendly, &request, 1);
     let slices_until = |client: &mut Client| {

@@ -10,21 +10,20 @@ use proptest::prelude::*;
 use takt_rt::readiness::{Events, Readiness};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::{
-    ApplicationName, ClientConfig, Handler, PeerCredentials, ServerConfig, ShmClient,
-    ShmCompletionWaker, ShmError, ShmOutcome, ShmServer,
+    ApplicationName, ClientConfig, PeerCredentials, ServerConfig, ShmChannels, ShmClient, ShmError,
+    ShmServer,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Echo;
 
-impl Handler for Echo {
+impl RequestHandler for Echo {
     type Connection = ();
-
-    fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: ShmCompletionWaker) {}
 
     fn handle(
         &self,
@@ -32,9 +31,9 @@ impl Handler for Echo {
         _: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> ShmOutcome {
+    ) -> RequestOutcome {
         response.bytes(request).unwrap();
-        ShmOutcome::Complete
+        RequestOutcome::Complete
     }
 
     fn take_completed(&self, (): &mut ()) -> Option<(u32, Vec<u8>)> {
@@ -42,6 +41,10 @@ impl Handler for Echo {
     }
 
     fn disconnect(&self, (): ()) {}
+}
+
+impl ShmChannels for Echo {
+    fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
 }
 
 struct Server {

@@ -11,11 +11,12 @@ use iceoryx2::port::server::Server;
 use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, MessagingPattern, Node};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::RequestOutcome;
 
 use crate::address::ApplicationName;
 use crate::directory::dead_nodes;
 use crate::error::ShmError;
-use crate::handler::{Handler, ShmOutcome};
+use crate::handler::ShmChannels;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::public::abandoned;
 use crate::public::names::{PUBLIC_SERVICES, PublicService, wake_name};
@@ -135,7 +136,7 @@ impl<C> Public<C> {
     }
 
     /// Answers requests until there is none or the turn is over. Returns their number, and true if there may be more.
-    pub(crate) fn poll<H: Handler<Connection = C>>(
+    pub(crate) fn poll<H: ShmChannels<Connection = C>>(
         &mut self,
         handler: &H,
         scratch: &mut Scratch,
@@ -169,7 +170,7 @@ impl<C> Public<C> {
         (handled, is_over)
     }
 
-    fn answer<H: Handler<Connection = C>>(
+    fn answer<H: ShmChannels<Connection = C>>(
         &mut self,
         handler: &H,
         service: &PublicService,
@@ -190,13 +191,13 @@ impl<C> Public<C> {
         begin(&mut self.response);
         let mut encoder = Encoder::growing(&mut self.response, self.max_response as usize);
         match handler.handle(&mut self.connection, id, scratch.bytes(), &mut encoder) {
-            ShmOutcome::Complete if self.response.len() > HEADER_LENGTH => {
+            RequestOutcome::Complete if self.response.len() > HEADER_LENGTH => {
                 respond(&request, header.request_id, &mut self.response);
             }
-            ShmOutcome::Complete => {
+            RequestOutcome::Complete => {
                 refuse(&request, header.request_id, StatusCode::BadResponseTooLarge);
             }
-            ShmOutcome::Deferred => {
+            RequestOutcome::Deferred => {
                 let timeout = match header.timeout_nanos {
                     0 => DEFAULT_TIMEOUT,
                     nanos => Duration::from_nanos(nanos).min(DEFAULT_TIMEOUT),
@@ -212,7 +213,7 @@ impl<C> Public<C> {
     }
 
     /// Sends the deferred responses that are ready.
-    pub(crate) fn complete<H: Handler<Connection = C>>(&mut self, handler: &H) -> bool {
+    pub(crate) fn complete<H: ShmChannels<Connection = C>>(&mut self, handler: &H) -> bool {
         let mut any = false;
         while let Some((id, body)) = handler.take_completed(&mut self.connection) {
             if let Some(waiting) = self.deferred.remove(&id) {

@@ -9,7 +9,7 @@ use takt_ua::StatusCode;
 
 use crate::channel::mail::Mail;
 use crate::channel::socket;
-use crate::handler::Handler;
+use crate::handler::ShmChannels;
 use crate::server::ShmServer;
 use crate::server::connections::{Connection, Event};
 
@@ -21,7 +21,7 @@ const DROPS_PER_TURN: usize = 64;
 /// Time without accepting when a connection cannot even be refused for want of a descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-impl<H: Handler> ShmServer<H> {
+impl<H: ShmChannels> ShmServer<H> {
     /// Accepts some of the waiting connections. If there are more, the listener stays readable.
     pub(super) fn accept(&mut self) {
         for _ in 0..ACCEPTS_PER_TURN {

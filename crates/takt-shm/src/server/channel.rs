@@ -5,13 +5,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
+use takt_ua::request_handler::RequestOutcome;
 
 use crate::channel::inbox::{Inbox, Message};
 use crate::channel::outbox::{Full, Once, Outbox};
 use crate::channel::post::PostBox;
 use crate::channel::protocol::Sleep;
 use crate::error::ShmError;
-use crate::handler::{Handler, Located, ShmOutcome};
+use crate::handler::{Located, ShmChannels};
 use crate::header::{FLAG_LOCATE, MessageHeader};
 use crate::server::copies::{Copies, SLICE, WHOLE};
 use crate::server::leftovers::Leftovers;
@@ -134,7 +135,7 @@ impl<C> Channel<C> {
 
     /// Answers the next request, if there is one, or copies a slice of it. An error means that the channel cannot be used any more.
     #[inline]
-    pub(super) fn poll<H: Handler<Connection = C>>(
+    pub(super) fn poll<H: ShmChannels<Connection = C>>(
         &mut self,
         handler: &H,
         copies: &mut Copies,
@@ -146,7 +147,7 @@ impl<C> Channel<C> {
         self.answer(handler, copies, line)
     }
 
-    fn answer<H: Handler<Connection = C>>(
+    fn answer<H: ShmChannels<Connection = C>>(
         &mut self,
         handler: &H,
         copies: &mut Copies,
@@ -208,7 +209,7 @@ impl<C> Channel<C> {
             return Ok(Polled::Answered);
         }
         let connection = &mut self.connection;
-        let mut outcome = ShmOutcome::Deferred;
+        let mut outcome = RequestOutcome::Deferred;
         let post = &line.post;
         let sent = self.outbox.send_once(
             header(id),
@@ -218,13 +219,13 @@ impl<C> Channel<C> {
                     Some(request) => handler.handle_owned(connection, id, request, encoder),
                     None => handler.handle(connection, id, copies.bytes(&message), encoder),
                 };
-                outcome == ShmOutcome::Complete && encoder.position() > 0
+                outcome == RequestOutcome::Complete && encoder.position() > 0
             },
         );
         copies.end(slot);
         match sent {
             Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
-            Ok(Once::Nothing) if outcome == ShmOutcome::Deferred => {
+            Ok(Once::Nothing) if outcome == RequestOutcome::Deferred => {
                 self.deferred += 1;
                 self.outbox.acknowledge_now();
             }
@@ -259,7 +260,7 @@ impl<C> Channel<C> {
 
     /// Answers with the place of a current value, after passing on its memory.
     #[cold]
-    fn locate<H: Handler<Connection = C>>(
+    fn locate<H: ShmChannels<Connection = C>>(
         &mut self,
         id: u32,
         handler: &H,
@@ -280,7 +281,7 @@ impl<C> Channel<C> {
     }
 
     /// Sends the deferred responses that are ready, and returns true if there were any.
-    pub(super) fn complete<H: Handler<Connection = C>>(
+    pub(super) fn complete<H: ShmChannels<Connection = C>>(
         &mut self,
         handler: &H,
         mut line: Line<'_>,

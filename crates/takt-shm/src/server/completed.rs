@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use takt_rt::readiness::Waker;
+use takt_ua::request_handler::CompletionWaker;
 
 use crate::error::ShmError;
-use crate::handler::ShmCompletionWaker;
 
 /// Signal that a deferred response is ready.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Completed {
     }
 
     /// Returns the function that the handler calls.
-    pub(super) fn for_handler(&self) -> ShmCompletionWaker {
+    pub(super) fn for_handler(&self) -> CompletionWaker {
         let Self { waker, flag } = self.clone();
         Arc::new(move || {
             flag.store(true, Ordering::Release);

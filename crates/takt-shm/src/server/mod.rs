@@ -29,7 +29,7 @@ use crate::channel::socket::Post;
 use crate::directory::name_lock::NameLock;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::handler::Handler;
+use crate::handler::ShmChannels;
 use crate::public::Ipc;
 use crate::public::room;
 use crate::public::server::Public;
@@ -60,7 +60,7 @@ const MAILS_PER_TURN: usize = 8;
 /// [`ready`](Self::ready) for each event that carries its tag. A loop that spins calls [`turn`](Self::turn) in between.
 ///
 /// Dropping it closes all channels and removes every trace of it from the system.
-pub struct ShmServer<H: Handler> {
+pub struct ShmServer<H: ShmChannels> {
     // The order matters when the server is dropped: ports before the node, the node before the name and the directory.
     connections: Connections<H::Connection>,
     public: Option<PublicNode<H::Connection>>,
@@ -96,7 +96,7 @@ pub struct ShmServer<H: Handler> {
 /// Public services, and the node of iceoryx2 to which they belong.
 type PublicNode<C> = (Node<Ipc>, Public<C>);
 
-impl<H: Handler> ShmServer<H> {
+impl<H: ShmChannels> ShmServer<H> {
     /// Takes the name and offers the services. Descriptors are added to `readiness` under `tag`.
     ///
     /// # Errors
@@ -329,7 +329,7 @@ impl<H: Handler> ShmServer<H> {
     }
 }
 
-impl<H: Handler> Drop for ShmServer<H> {
+impl<H: ShmChannels> Drop for ShmServer<H> {
     fn drop(&mut self) {
         while let Some(connection) = self.connections.take_any() {
             self.finish(connection);

@@ -6,7 +6,7 @@ use crate::address::ApplicationName;
 use crate::channel::mail::Mail;
 use crate::channel::socket;
 use crate::error::ShmError;
-use crate::handler::Handler;
+use crate::handler::ShmChannels;
 use crate::server::ServerConfig;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
@@ -22,7 +22,7 @@ pub(super) struct Opening<'a> {
 
 impl Opening<'_> {
     /// Makes the channel for a client with this outbox. On an error the connection has to be closed.
-    pub(super) fn open<H: Handler>(
+    pub(super) fn open<H: ShmChannels>(
         &self,
         handler: &H,
         connections: &mut Connections<H::Connection>,

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::handler::Handler;
+use crate::handler::ShmChannels;
 use crate::server::channel::{Channel, Line, Polled};
 use crate::server::slot::Slot;
 use crate::server::{BATCH, ShmServer};
@@ -14,7 +14,7 @@ const IDLE_LOOKS: u32 = 20_000;
 /// Time after the first large message at which memory for large messages is given back. For later ones, it is mapped anew.
 const TRIM_AFTER: Duration = Duration::from_secs(2);
 
-impl<H: Handler> ShmServer<H> {
+impl<H: ShmChannels> ShmServer<H> {
     /// Looks once at the channels that have had requests lately, without a system call, and returns the number of answered
     /// requests. Idle clients cost nothing.
     pub fn turn(&mut self) -> usize {

@@ -6,11 +6,11 @@ use std::thread;
 use rustix::event::{PollFd, PollFlags, poll};
 use takt_rt::readiness::Events;
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 use super::*;
 use crate::channel::socket::{self, PeerCredentials};
 use crate::client::{ClientConfig, ShmClient};
-use crate::handler::{ShmCompletionWaker, ShmOutcome};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -25,24 +25,12 @@ struct Echo;
 
 /// Responses that are sent later, and the waker for them.
 struct Later {
-    waker: ShmCompletionWaker,
+    waker: CompletionWaker,
     responses: Vec<(u32, Vec<u8>)>,
 }
 
-impl Handler for Echo {
+impl RequestHandler for Echo {
     type Connection = Later;
-
-    fn connect(
-        &self,
-        _: Option<PeerCredentials>,
-        _: &ApplicationName,
-        waker: ShmCompletionWaker,
-    ) -> Later {
-        Later {
-            waker,
-            responses: Vec::new(),
-        }
-    }
 
     fn handle(
         &self,
@@ -50,15 +38,15 @@ impl Handler for Echo {
         id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> ShmOutcome {
+    ) -> RequestOutcome {
         if request.first() == Some(&LATER) {
             later.responses.push((id, request.to_vec()));
             (later.waker)();
-            return ShmOutcome::Deferred;
+            return RequestOutcome::Deferred;
         }
         let length = request.len().min(LONGEST_RESPONSE);
         response.bytes(&request[..length]).unwrap();
-        ShmOutcome::Complete
+        RequestOutcome::Complete
     }
 
     fn take_completed(&self, later: &mut Later) -> Option<(u32, Vec<u8>)> {
@@ -66,6 +54,20 @@ impl Handler for Echo {
     }
 
     fn disconnect(&self, _: Later) {}
+}
+
+impl ShmChannels for Echo {
+    fn connect(
+        &self,
+        _: Option<PeerCredentials>,
+        _: &ApplicationName,
+        waker: CompletionWaker,
+    ) -> Later {
+        Later {
+            waker,
+            responses: Vec::new(),
+        }
+    }
 }
 
 struct Served {

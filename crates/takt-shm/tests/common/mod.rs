@@ -17,10 +17,11 @@ use std::time::{Duration, Instant};
 
 use takt_rt::readiness::{Events, Interest, Readiness, Waker, tagged_key};
 use takt_shm::{
-    ApplicationName, ClientConfig, Handler, PeerCredentials, ServerConfig, ShmClient,
-    ShmCompletionWaker, ShmError, ShmOutcome, ShmServer, WaitPolicy,
+    ApplicationName, ClientConfig, PeerCredentials, ServerConfig, ShmChannels, ShmClient, ShmError,
+    ShmServer, WaitPolicy,
 };
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 pub const TAG: u8 = 3;
 /// Longest wait for an expected event, on a busy machine.
@@ -79,7 +80,7 @@ type Answer = (u32, Vec<u8>);
 
 pub struct EchoConnection {
     peer: Option<PeerCredentials>,
-    waker: ShmCompletionWaker,
+    waker: CompletionWaker,
     completed: Arc<Mutex<Vec<Answer>>>,
 }
 
@@ -90,7 +91,7 @@ impl EchoConnection {
         request_id: u32,
         request: &[u8],
         wait: impl FnOnce() + Send + 'static,
-    ) -> ShmOutcome {
+    ) -> RequestOutcome {
         let completed = Arc::clone(&self.completed);
         let waker = Arc::clone(&self.waker);
         let body = request.to_vec();
@@ -99,26 +100,12 @@ impl EchoConnection {
             completed.lock().unwrap().push((request_id, body));
             waker();
         });
-        ShmOutcome::Deferred
+        RequestOutcome::Deferred
     }
 }
 
-impl Handler for Echo {
+impl RequestHandler for Echo {
     type Connection = EchoConnection;
-
-    fn connect(
-        &self,
-        peer: Option<PeerCredentials>,
-        _name: &ApplicationName,
-        waker: ShmCompletionWaker,
-    ) -> EchoConnection {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-        EchoConnection {
-            peer,
-            waker,
-            completed: Arc::default(),
-        }
-    }
 
     fn handle(
         &self,
@@ -126,10 +113,10 @@ impl Handler for Echo {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> ShmOutcome {
+    ) -> RequestOutcome {
         let (word, number) = command(request);
         match word {
-            "hang" => return ShmOutcome::Deferred,
+            "hang" => return RequestOutcome::Deferred,
             "sleep" => std::thread::sleep(Duration::from_millis(number)),
             "block" => self.gate.pass(),
             "defer" => {
@@ -148,7 +135,7 @@ impl Handler for Echo {
                         break;
                     }
                 }
-                return ShmOutcome::Complete;
+                return RequestOutcome::Complete;
             }
             "peer" => {
                 let text = match &connection.peer {
@@ -156,14 +143,14 @@ impl Handler for Echo {
                     None => "public".to_owned(),
                 };
                 response.bytes(text.as_bytes()).unwrap();
-                return ShmOutcome::Complete;
+                return RequestOutcome::Complete;
             }
             _ => {}
         }
         if response.bytes(request).is_err() {
             response.bytes(b"too large").unwrap();
         }
-        ShmOutcome::Complete
+        RequestOutcome::Complete
     }
 
     fn is_turn_over(&self) -> bool {
@@ -176,6 +163,22 @@ impl Handler for Echo {
 
     fn disconnect(&self, _connection: EchoConnection) {
         self.disconnections.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl ShmChannels for Echo {
+    fn connect(
+        &self,
+        peer: Option<PeerCredentials>,
+        _name: &ApplicationName,
+        waker: CompletionWaker,
+    ) -> EchoConnection {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        EchoConnection {
+            peer,
+            waker,
+            completed: Arc::default(),
+        }
     }
 }
 
@@ -217,7 +220,7 @@ pub fn request<'a>(client: &'a mut ShmClient, body: &[u8]) -> Result<&'a [u8], S
 }
 
 /// Drives a server until `stop` is set.
-pub fn serve<H: Handler>(
+pub fn serve<H: ShmChannels>(
     server: &mut ShmServer<H>,
     readiness: &Readiness,
     wait: WaitPolicy,

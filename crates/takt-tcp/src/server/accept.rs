@@ -11,7 +11,7 @@ use rustix::net::{SocketFlags, acceptfrom_with, sockopt};
 use takt_rt::readiness::{Interest, tagged_key};
 
 use crate::error::TransportError;
-use crate::handler::RequestHandler;
+use crate::handler::TcpChannels;
 use crate::served_connection::{Fate, ServedConnection, Stage};
 use crate::server_connection::ServerConnection;
 
@@ -33,7 +33,7 @@ enum Farewell {
     None,
 }
 
-impl<H: RequestHandler> TcpServer<H> {
+impl<H: TcpChannels> TcpServer<H> {
     pub(super) fn accept(&mut self, now: Instant) {
         for _ in 0..ACCEPTS {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

@@ -23,7 +23,7 @@ use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
-use crate::handler::RequestHandler;
+use crate::handler::TcpChannels;
 use crate::listener::{BindError, listen};
 use crate::log_limit::LogLimit;
 use crate::served_connection::{Fate, ServedConnection};
@@ -68,23 +68,27 @@ impl Default for TcpServerConfig {
 ///
 /// ```
 /// # use std::net::SocketAddr;
-/// # use takt_tcp::{ChannelDescription, TcpCompletionWaker, TcpOutcome, RequestHandler, TcpServer, TcpServerConfig};
+/// # use takt_tcp::{ChannelDescription, TcpChannels, TcpServer, TcpServerConfig};
 /// # use takt_rt::readiness::Events;
 /// # use takt_ua::binary::Encoder;
+/// # use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 /// struct Echo;
 ///
 /// impl RequestHandler for Echo {
 ///     type Connection = ();
-///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: TcpCompletionWaker) {}
-///     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> TcpOutcome {
+///     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> RequestOutcome {
 ///         if response.bytes(request).is_err() {
 ///             response.truncate(0); // The client is told that the response would be too large.
 ///         }
-///         TcpOutcome::Complete
+///         RequestOutcome::Complete
 ///     }
-///     fn has_session(&self, _: &()) -> bool { true }
 ///     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> { None }
 ///     fn disconnect(&self, _: ()) {}
+/// }
+///
+/// impl TcpChannels for Echo {
+///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+///     fn has_session(&self, _: &()) -> bool { true }
 /// }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -100,7 +104,7 @@ impl Default for TcpServerConfig {
 /// # Ok(())
 /// # }
 /// ```
-pub struct TcpServer<H: RequestHandler> {
+pub struct TcpServer<H: TcpChannels> {
     handler: H,
     readiness: Arc<Readiness>,
     tag: u8,
@@ -135,7 +139,7 @@ pub struct TcpServer<H: RequestHandler> {
     reverse: Option<ReverseConnections>,
 }
 
-impl<H: RequestHandler> TcpServer<H> {
+impl<H: TcpChannels> TcpServer<H> {
     /// Listens on `url`, on a `Readiness` of its own. Port 0 takes a free port: see [`url`](Self::url).
     ///
     /// # Errors
@@ -458,7 +462,7 @@ impl<H: RequestHandler> TcpServer<H> {
     }
 }
 
-impl<H: RequestHandler> fmt::Debug for TcpServer<H> {
+impl<H: TcpChannels> fmt::Debug for TcpServer<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TcpServer")
             .field("url", &self.url)
@@ -468,7 +472,7 @@ impl<H: RequestHandler> fmt::Debug for TcpServer<H> {
     }
 }
 
-impl<H: RequestHandler> Drop for TcpServer<H> {
+impl<H: TcpChannels> Drop for TcpServer<H> {
     fn drop(&mut self) {
         let now = Instant::now();
         for index in 0..self.connections.places() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::TransportError;
-use crate::handler::RequestHandler;
+use crate::handler::TcpChannels;
 use crate::memory::GRANTED;
 use crate::served_connection::Stage;
 
@@ -15,7 +15,7 @@ const RESERVE: usize = 1 << 20;
 /// Pause after a search that found no connection with memory to free.
 const SEARCH_PAUSE: Duration = Duration::from_millis(100);
 
-impl<H: RequestHandler> TcpServer<H> {
+impl<H: TcpChannels> TcpServer<H> {
     /// Keeps memory free for the response to the next request of connection `id`.
     pub(super) fn keep_reserve(&mut self, id: u64, now: Instant) {
         let config = &self.connection_config;

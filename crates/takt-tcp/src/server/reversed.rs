@@ -10,11 +10,11 @@ use takt_rt::readiness::{Interest, tagged_key};
 
 use super::reverse::{ReverseConnect, ReverseConnections};
 use super::{REVERSE, TcpServer};
-use crate::handler::RequestHandler;
+use crate::handler::TcpChannels;
 use crate::reverse_hello::{ReverseHello, ReverseOutcome};
 use crate::server_connection::ServerConnection;
 
-impl<H: RequestHandler> TcpServer<H> {
+impl<H: TcpChannels> TcpServer<H> {
     /// Connects to clients from now on, and serves the connections like accepted ones (OPC 10000-6, 7.1.3). One connection waits
     /// at each client; the next one is opened when the client uses it.
     ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::TcpServer;
-use crate::handler::RequestHandler;
+use crate::handler::TcpChannels;
 
 /// Time between two looks at the trust list while secured channels are open.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -13,7 +13,7 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// Largest number of certificates that are checked between two waits; each takes a tenth of a millisecond and more.
 const BATCH: usize = 8;
 
-impl<H: RequestHandler> TcpServer<H> {
+impl<H: TcpChannels> TcpServer<H> {
     /// Begins to watch the trust list: there is a secured channel.
     pub(super) fn watch_trust(&mut self, now: Instant) {
         let next = *self.trust.next.get_or_insert(now + INTERVAL);

@@ -8,11 +8,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_rt::readiness::Events;
-use takt_tcp::{
-    ChannelDescription, EndpointUrl, RequestHandler, TcpCompletionWaker, TcpOutcome, TcpServer,
-    TcpServerConfig,
-};
+use takt_tcp::{ChannelDescription, EndpointUrl, TcpChannels, TcpServer, TcpServerConfig};
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
 /// Prefix of bodies that are answered by another thread.
 pub const LATER: &[u8] = b"later";
@@ -51,7 +49,7 @@ impl Gate {
 }
 
 pub struct EchoConnection {
-    waker: TcpCompletionWaker,
+    waker: CompletionWaker,
     completed: Arc<Completed>,
     has_session: bool,
 }
@@ -61,33 +59,19 @@ type Completed = Mutex<VecDeque<(u32, Vec<u8>)>>;
 impl RequestHandler for Echo {
     type Connection = EchoConnection;
 
-    fn connect(
-        &self,
-        _address: SocketAddr,
-        _channel: ChannelDescription<'_>,
-        waker: TcpCompletionWaker,
-    ) -> EchoConnection {
-        self.channels.fetch_add(1, Ordering::SeqCst);
-        EchoConnection {
-            waker,
-            completed: Arc::default(),
-            has_session: !self.needs_activation,
-        }
-    }
-
     fn handle(
         &self,
         connection: &mut EchoConnection,
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> TcpOutcome {
+    ) -> RequestOutcome {
         connection.has_session |= request == ACTIVATE;
         if !request.starts_with(LATER) {
             if response.bytes(request).is_err() {
                 response.truncate(0);
             }
-            return TcpOutcome::Complete;
+            return RequestOutcome::Complete;
         }
         let (waker, body) = (Arc::clone(&connection.waker), request.to_vec());
         let completed = Arc::clone(&connection.completed);
@@ -100,11 +84,7 @@ impl RequestHandler for Echo {
             completed.lock().unwrap().push_back((request_id, body));
             waker();
         });
-        TcpOutcome::Deferred
-    }
-
-    fn has_session(&self, connection: &EchoConnection) -> bool {
-        connection.has_session
+        RequestOutcome::Deferred
     }
 
     fn take_completed(&self, connection: &mut EchoConnection) -> Option<(u32, Vec<u8>)> {
@@ -113,6 +93,26 @@ impl RequestHandler for Echo {
 
     fn disconnect(&self, _connection: EchoConnection) {
         self.channels.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl TcpChannels for Echo {
+    fn connect(
+        &self,
+        _address: SocketAddr,
+        _channel: ChannelDescription<'_>,
+        waker: CompletionWaker,
+    ) -> EchoConnection {
+        self.channels.fetch_add(1, Ordering::SeqCst);
+        EchoConnection {
+            waker,
+            completed: Arc::default(),
+            has_session: !self.needs_activation,
+        }
+    }
+
+    fn has_session(&self, connection: &EchoConnection) -> bool {
+        connection.has_session
     }
 }
 

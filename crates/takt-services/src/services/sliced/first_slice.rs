@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::RequestOutcome;
 
 use super::request_task::RequestTask;
 use super::service::{Progress, Service, Turn};
-use crate::server::connection::{Connection, Outcome};
+use crate::server::connection::Connection;
 use crate::services::request::{Handled, Request};
 use crate::session::Session;
 use crate::slices::work::Work;
@@ -35,7 +36,7 @@ pub(crate) fn start(
         });
         server.tasks.note(&work);
         match progress {
-            Ok(Progress::Complete) => return Ok(Outcome::Complete),
+            Ok(Progress::Complete) => return Ok(RequestOutcome::Complete),
             Ok(Progress::Remote(operations)) => {
                 return operations.defer(request, connection, session);
             }
@@ -73,7 +74,7 @@ pub(crate) fn queue(
             response.truncate(start);
             let task = task.with(Box::new(service));
             connection.begun.set(Some(task));
-            Ok(Outcome::Deferred)
+            Ok(RequestOutcome::Deferred)
         }
         Err(fault) => {
             service.abandon(request.server, session);

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use takt_layout::ResponseWriter;
 use takt_space::{AddressSpace, Caller, View};
 use takt_ua::binary::Encoder;
+use takt_ua::request_handler::RequestOutcome;
 use takt_ua::{DateTime, StatusCode};
 
 use super::first_slice;
@@ -22,7 +23,7 @@ use super::pass::{Pass, Place};
 use super::service::{Progress, Service, Turn, response_size};
 use crate::budgets::OperationLimits;
 use crate::responses::fault::Fault;
-use crate::server::connection::{Connection, Outcome};
+use crate::server::connection::Connection;
 use crate::services::body::{self, Body, Items};
 use crate::services::deferred::{self, RemoteResults};
 use crate::services::request::{Handled, Request, check_count};
@@ -273,7 +274,7 @@ pub(crate) fn handle<S: Steps>(
         let progress = steps.go_on(request, &body, response, place, &mut work);
         tasks.note(&work);
         match progress? {
-            Progress::Complete => return Ok(Outcome::Complete),
+            Progress::Complete => return Ok(RequestOutcome::Complete),
             Progress::Remote(found) => return found.defer(request, connection, session),
             Progress::Settling(settling) => return settling.defer(request, connection, session),
             Progress::Unfinished => {}
