@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::process::Process;
 use crate::{Registry, Sandbox, binary};
 use takt_app::{Client, ClientOptions};
-use takt_bench::attack::{Attack, AttackObserver, AttackTarget};
+use takt_attack::{Attack, AttackObserver, AttackTarget};
 
 /// Reads per second of each second client.
 pub const RATE: u32 = 50;
@@ -77,7 +77,11 @@ impl Server {
         let data = sandbox.data_directory();
         let script = format!("{}exec \"$0\" \"$@\"", limit.0);
         let mut command = Command::new("sh");
-        command.args(["-c", &script]).arg(binary::takt());
+        command.args(["-c", &script]);
+        match kind {
+            Kind::Values => command.arg(binary::attacker()),
+            Kind::Registry | Kind::Provider => command.arg(binary::takt()),
+        };
         let mut registry = None;
         match kind {
             Kind::Registry => {
@@ -85,7 +89,7 @@ impl Server {
                 command.arg("--data").arg(data).args(allow_registration());
             }
             Kind::Values => {
-                command.args(["bench", "attack", "--serve", &name]);
+                command.args(["serve", &name]);
             }
             Kind::Provider => {
                 let started = Registry::start(sandbox, &[]);
@@ -153,7 +157,7 @@ impl Server {
         let clients = [&target.opc_tcp, &target.opc_iox2]
             .map(|endpoint| AttackObserver::start(&target, endpoint, RATE, false).unwrap());
         for attack in Attack::ALL {
-            let under_way = attack.start(binary::takt(), &target, 2).unwrap();
+            let under_way = attack.start(&binary::attacker(), &target, 2).unwrap();
             std::thread::sleep(ATTACK);
             let tally = under_way.finish().unwrap();
             for client in &clients {

@@ -39,6 +39,21 @@ pub fn open62541(name: &str) -> PathBuf {
     path
 }
 
+/// Returns the attacker, which Cargo builds with the tests of this package.
+///
+/// # Panics
+/// If it has not been built.
+#[must_use]
+pub fn attacker() -> PathBuf {
+    let path = profile_directory().join("takt-attacker");
+    assert!(
+        path.exists(),
+        "{} is missing: cargo build -p takt-tests",
+        path.display()
+    );
+    path
+}
+
 /// Returns the client of async-opcua, which `./test interop` builds in a target folder of its own.
 ///
 /// # Panics

@@ -17,7 +17,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use takt_app::client::DiscoveryClient;
 use takt_app::{ClientError, ClientOptions};
-use takt_bench::attack::Usage;
+use takt_attack::Usage;
 use takt_tests::network::{HostPair, NETWORKS, NamespaceHost};
 use takt_tests::privileged::{self, Test};
 use takt_tests::{Process, Sandbox, process};

@@ -12,6 +12,15 @@ pub struct Report<L> {
     line: L,
     json: bool,
     width: Option<usize>,
+    mark: Option<Mark>,
+}
+
+/// Mark of results that must not be taken for others.
+struct Mark {
+    /// Name and value of a field of each JSON row.
+    field: (&'static str, String),
+    /// Remark for people.
+    remark: String,
 }
 
 impl<L: FnMut(String)> Report<L> {
@@ -21,7 +30,24 @@ impl<L: FnMut(String)> Report<L> {
             line,
             json,
             width: crate::terminal::width(),
+            mark: None,
         }
+    }
+
+    /// Marks all results: a remark comes first and behind each table, and each JSON row that is an object has this field.
+    #[must_use]
+    pub fn marked(
+        mut self,
+        (name, value): (&'static str, impl Into<String>),
+        remark: impl Into<String>,
+    ) -> Self {
+        let mark = Mark {
+            field: (name, value.into()),
+            remark: remark.into(),
+        };
+        self.note(&mark.remark);
+        self.mark = Some(mark);
+        self
     }
 
     /// Adds a line for people.
@@ -40,8 +66,13 @@ impl<L: FnMut(String)> Report<L> {
 
     /// Adds a table for people.
     pub fn table(&mut self, table: &Table) {
-        if !self.json {
-            self.lines(table.lines(self.width));
+        if self.json {
+            return;
+        }
+        self.lines(table.lines(self.width));
+        if let Some(mark) = &self.mark {
+            let remark = mark.remark.clone();
+            self.note(&remark);
         }
     }
 
@@ -66,9 +97,25 @@ impl<L: FnMut(String)> Report<L> {
     /// The row cannot be represented as JSON.
     pub fn row<T: Serialize>(&mut self, row: &T) -> Result<(), serde_json::Error> {
         if self.json {
-            (self.line)(serde_json::to_string(row)?);
+            let row = self.row_text(row)?;
+            (self.line)(row);
         }
         Ok(())
+    }
+
+    /// Returns the text of a JSON row, with the mark of all results.
+    ///
+    /// # Errors
+    /// The row cannot be represented as JSON.
+    pub fn row_text<T: Serialize>(&self, row: &T) -> Result<String, serde_json::Error> {
+        let Some(Mark { field, .. }) = &self.mark else {
+            return serde_json::to_string(row);
+        };
+        let mut row = serde_json::to_value(row)?;
+        if let Some(object) = row.as_object_mut() {
+            object.insert(field.0.to_owned(), field.1.as_str().into());
+        }
+        serde_json::to_string(&row)
     }
 }
 
@@ -98,5 +145,21 @@ mod tests {
             ["note", "line", "name  count", "a         1"]
         );
         assert_eq!(output(true), [r#"{"name":"a"}"#]);
+    }
+
+    #[test]
+    fn marked_results_say_so_in_each_table_and_row() {
+        let marked = |json| {
+            let mut lines = Vec::new();
+            let report = Report::new(|line| lines.push(line), json);
+            let mut report = report.marked(("profile", "debug"), "not measured");
+            let mut table = Table::new([Column::text("name")]);
+            table.row(["a"]);
+            report.table(&table);
+            report.row(&serde_json::json!({"name": "a"})).unwrap();
+            lines
+        };
+        assert_eq!(marked(false), ["not measured", "name", "a", "not measured"]);
+        assert_eq!(marked(true), [r#"{"name":"a","profile":"debug"}"#]);
     }
 }

@@ -27,7 +27,7 @@ mod values;
 use clap::{Parser, Subcommand};
 
 pub use analyze::AnalyzeArguments;
-pub use bench::BenchCommand;
+pub use bench::BenchArguments;
 pub use bounds::BoundsArguments;
 pub use clients::{
     BrowseArguments, CallArguments, ConnectArguments, ConnectionArguments, ReadArguments,
@@ -181,9 +181,14 @@ pub enum Command {
         after_help = "Examples:\n  takt clean\n  takt clean --json\n  takt clean --group plant"
     )]
     Clean(CleanArguments),
-    /// Run benchmarks. Each result stands beside the floor of this machine.
-    #[command(subcommand)]
-    Bench(BenchCommand),
+    /// Run benchmarks with the program `takt-bench`. Each result stands beside the floor of this machine.
+    #[command(
+        disable_help_flag = true,
+        disable_version_flag = true,
+        after_help = "In the repository, `cargo build --release -p takt-bench` builds the program. `takt bench` passes all arguments \
+                      on to it.\n\nExamples:\n  takt bench --help\n  takt bench transport\n  takt bench middleware --quick"
+    )]
+    Bench(BenchArguments),
     /// Publish DataSets: Variables of a server, given values, simulated values, or the counters of a scenario.
     #[command(after_help = "Examples:\n  \
         takt publish scenarios/e3.toml --interface enp3s0 --priority 80 --core 2\n  \

@@ -1,6 +1,5 @@
 //! Errors for people: the cause, and the remedy.
 
-mod help;
 mod serving;
 mod shared_memory;
 mod status;
@@ -19,8 +18,8 @@ use takt_ua::StatusCode;
 use serving::serve;
 use shared_memory::GROUPS;
 
-pub use help::with_help;
 pub use shared_memory::shared_memory;
+pub use takt_terminal::with_help;
 
 /// Explains an error of a Client, with advice.
 pub fn client(error: &ClientError) -> Report {

@@ -20,7 +20,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let arguments = arguments::Arguments::try_parse().unwrap_or_else(|answer| explained(&answer));
     output::start_tracing(arguments.verbose);
-    match commands::run(arguments.command) {
+    match commands::run(arguments.command, arguments.verbose) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);

@@ -7,12 +7,11 @@
     reason = "a test fails by panicking"
 )]
 
-mod bench;
 mod limited;
 
 use std::time::{Duration, Instant};
 
-use takt_bench::attack::{Attack, AttackObserver, Slices, Usage};
+use takt_attack::{Attack, AttackObserver, Slices, Usage};
 use takt_services::ServerBudgets;
 use takt_tests::Sandbox;
 use takt_tests::attacked::{Kind, Limit, PATIENCE, RATE, Server};
@@ -51,7 +50,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
         ],
     };
     let under_way = attack
-        .start(takt_tests::binary::takt(), &target, divisor)
+        .start(&takt_tests::binary::attacker(), &target, divisor)
         .unwrap();
     std::thread::sleep(ATTACK);
     // A new client gets in during the attack, although many attackers wait for the same place.
@@ -84,7 +83,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     for client in &clients {
         let seen = client.take();
         assert_eq!(seen.failures, [""; 0], "{}: {tally:?}", attack.name());
-        assert!(seen.latency.samples > 0, "{}", attack.name());
+        assert!(seen.latency.count() > 0, "{}", attack.name());
     }
     let budgets = ServerBudgets::default();
     let budget = match attack.is_without_session() {

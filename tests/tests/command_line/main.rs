@@ -18,7 +18,6 @@ mod presence;
 mod pubsub_config;
 mod report;
 mod scenario;
-mod sessions;
 mod simulate;
 mod simulated_by_hand;
 mod state;

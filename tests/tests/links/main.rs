@@ -1,5 +1,4 @@
-//! Links on separate network interfaces: `opc.eth`, links whose interfaces go down, vanish and come back, and the bytes that
-//! `takt bench overhead` counts on them.
+//! Links on separate network interfaces: `opc.eth`, and links whose interfaces go down, vanish and come back.
 //!
 //! Each test runs on a thread with its own network namespace, in which it creates a pair of virtual Ethernet
 //! interfaces. Both vanish with the thread.
@@ -18,7 +17,6 @@ mod common;
 mod counting;
 mod ethernet;
 mod namespace;
-mod overhead;
 mod udp;
 
 use std::process::ExitCode;
@@ -40,31 +38,7 @@ macro_rules! with_networks {
     };
 }
 
-/// Returns a test of a command that makes its namespaces itself.
-fn command(name: &'static str, run: fn()) -> Test {
-    Test {
-        name,
-        needs: NETWORKS,
-        run,
-    }
-}
-
 fn main() -> ExitCode {
-    let commands = [
-        command(
-            "overhead::sizes_over_tcp",
-            overhead::sizes_over_tcp_are_those_of_the_standards,
-        ),
-        command(
-            "overhead::sizes_in_datagrams",
-            overhead::sizes_of_messages_in_datagrams_and_memory,
-        ),
-        command("overhead::nodes", overhead::messages_go_through_all_servers),
-        command(
-            "overhead::wrong_nodes",
-            overhead::nodes_that_fail_are_results,
-        ),
-    ];
     let links = with_networks![
         ethernet::multicast_frames,
         ethernet::tagged_frames,
@@ -84,5 +58,5 @@ fn main() -> ExitCode {
         udp::a_link_without_a_route_is_opened_and_comes_up,
         udp::an_interface_that_vanishes_comes_back,
     ];
-    privileged::main(&[&links[..], &commands].concat())
+    privileged::main(&links)
 }

@@ -77,10 +77,9 @@ fn cycles(uses: &Uses) -> BTreeSet<BTreeSet<&Path>> {
 
 /// Returns the roots of all packages, relative to the repository.
 fn roots() -> Vec<PathBuf> {
-    let crates = fs::read_dir(repository().join("crates")).unwrap();
-    let crates = crates.map(|entry| Path::new("crates").join(entry.unwrap().file_name()));
     let others = ["xtask", "tests", "peers/open62541", "fuzz"].map(PathBuf::from);
-    let sources = crates.chain(others).map(|package| package.join("src"));
+    let packages = crate::rooms().into_iter().chain(others);
+    let sources = packages.map(|package| package.join("src"));
     let roots = sources.flat_map(|folder| ["lib.rs", "main.rs"].map(|root| folder.join(root)));
     roots
         .filter(|root| repository().join(root).exists())

@@ -17,10 +17,21 @@ use std::process::Command;
 use takt_tests::binary::repository;
 use takt_tests::interop::CHECKS;
 
+/// Returns the folders of the rooms, relative to the repository: the packages of Takt, and those that measure it.
+fn rooms() -> Vec<PathBuf> {
+    let below = |folder: &'static str| {
+        let entries = fs::read_dir(repository().join(folder)).unwrap();
+        entries.map(move |entry| Path::new(folder).join(entry.unwrap().file_name()))
+    };
+    let all = below("crates")
+        .chain(below("bench"))
+        .chain([PathBuf::from("bench")]);
+    all.filter(|folder| repository().join(folder).join("Cargo.toml").exists())
+        .collect()
+}
+
 /// Returns the Cargo.toml files of all packages.
 fn manifests() -> Vec<PathBuf> {
-    let crates = fs::read_dir(repository().join("crates")).unwrap();
-    let crates = crates.map(|entry| entry.unwrap().path());
     let others = [
         "xtask",
         "tests",
@@ -29,10 +40,8 @@ fn manifests() -> Vec<PathBuf> {
         "peers/open62541",
         "fuzz",
     ];
-    let others = others.map(|path| repository().join(path));
-    crates
-        .chain(others)
-        .map(|folder| folder.join("Cargo.toml"))
+    let all = rooms().into_iter().chain(others.map(PathBuf::from));
+    all.map(|folder| repository().join(folder).join("Cargo.toml"))
         .filter(|path| path.exists())
         .collect()
 }

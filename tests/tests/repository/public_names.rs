@@ -85,10 +85,10 @@ fn names_of(root: &Path) -> BTreeSet<String> {
 #[test]
 fn names_of_public_types_are_distinct() {
     let mut crates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for entry in fs::read_dir(repository().join("crates")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let root = Path::new("crates").join(&name).join("src/lib.rs");
+    for room in crate::rooms() {
+        let root = room.join("src/lib.rs");
         if repository().join(&root).exists() {
+            let name = room.display().to_string();
             for public in names_of(&root) {
                 crates.entry(public).or_default().insert(name.clone());
             }

@@ -31,11 +31,11 @@ fn is_unsafe(line: &str) -> bool {
 /// crate is right and each exception is at the declaration of a module.
 #[test]
 fn unsafe_code_is_only_in_permitted_modules() {
-    let crates = fs::read_dir(repository().join("crates")).unwrap();
-    let crates = crates.map(|entry| entry.unwrap().path());
-    let others = ["xtask", "tests"].map(|path| repository().join(path));
+    let folders = crate::rooms()
+        .into_iter()
+        .chain(["xtask", "tests"].map(PathBuf::from));
     let mut wrong = Vec::new();
-    for folder in crates.chain(others).map(|folder| folder.join("src")) {
+    for folder in folders.map(|folder| repository().join(folder).join("src")) {
         let mut has_unsafe_code = false;
         for path in sources(&folder) {
             let text = fs::read_to_string(&path).unwrap();
@@ -123,6 +123,7 @@ fn comments_and_functions_name_the_thing() {
     );
     assert_eq!(function_name("    // fn what_is_left("), None);
     let folders = [
+        "bench",
         "crates",
         "examples",
         "fuzz/examples",

@@ -31,8 +31,8 @@ mod write;
 
 use crate::arguments::Command;
 
-/// Runs a command.
-pub fn run(command: Command) -> miette::Result<()> {
+/// Runs a command. Its log has the level `verbose`, as [`output::start_tracing`](crate::output::start_tracing) has it.
+pub fn run(command: Command, verbose: u8) -> miette::Result<()> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Registry(arguments) => registry::run(arguments),
@@ -51,7 +51,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::User(arguments) => user::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
-        Command::Bench(command) => bench::run(&command),
+        Command::Bench(arguments) => bench::run(&arguments, verbose),
         Command::PubSub(command) => pubsub::run(&command),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),

@@ -3,8 +3,8 @@
 use miette::{MietteDiagnostic, Report};
 use takt_app::serve::ServeError;
 use takt_shm::ShmError;
+use takt_terminal::with_help;
 
-use super::help::with_help;
 use super::shared_memory::shared_memory;
 
 /// Explains why endpoints could not be opened.

@@ -2,8 +2,7 @@
 
 use miette::Report;
 use takt_shm::ShmError;
-
-use super::help::with_help;
+use takt_terminal::with_help;
 
 /// Explains why a runtime directory cannot be used.
 pub fn shared_memory(error: &ShmError) -> Report {

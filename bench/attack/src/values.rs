@@ -1,0 +1,103 @@
+//! Large values: a server that has one, and a Variable with a history; clients that write and read the value.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use takt_app::{Provider, Recording, Variable};
+use takt_ua::structures::{WriteRequest, WriteValue};
+use takt_ua::{ByteString, DataValue, NodeId, Variant};
+
+use crate::channel::{Lost, PATIENCE, Session, Way};
+use crate::error::AttackError;
+use crate::messages::LONGEST;
+use crate::request;
+use crate::target::Attacker;
+
+/// BrowsePath of the Variable, which is its identifier as well.
+const VARIABLE: &str = "Value";
+
+/// Bytes of the value: with its request it is the longest message that a server accepts over TCP.
+const BYTES: usize = LONGEST;
+
+/// Interval at which the server checks for its end.
+const STEP: Duration = Duration::from_millis(20);
+
+/// BrowsePath of a Variable with a history.
+const RECORDED: &str = "Recorded";
+
+/// Returns the Variable with a history.
+pub(crate) fn recorded() -> NodeId {
+    NodeId::string(1, RECORDED)
+}
+
+fn node() -> NodeId {
+    NodeId::string(1, VARIABLE)
+}
+
+fn value() -> Variant {
+    Variant::ByteString(ByteString::from(vec![b'x'; BYTES]))
+}
+
+/// Serves a large value, and a Variable with a history, over both transports until `interrupted` is set. `line` gets the endpoints.
+///
+/// # Errors
+/// The server cannot be started.
+pub fn serve(
+    name: &str,
+    interrupted: &AtomicBool,
+    line: impl FnOnce(String),
+) -> Result<(), AttackError> {
+    let provider = Provider::builder(name)
+        .without_registry()
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .variable(Variable::stored(VARIABLE, value()).writable())
+        .variable(
+            Variable::stored(RECORDED, 0.0)
+                .writable()
+                .historized(Recording::changes()),
+        )
+        .start()
+        .map_err(AttackError::start("the server of a large value"))?;
+    let endpoints = provider.endpoints().iter();
+    let endpoints: Vec<String> = endpoints.map(ToString::to_string).collect();
+    line(format!("{name} serves {}", endpoints.join(" and ")));
+    while !interrupted.load(Ordering::Acquire) {
+        std::thread::sleep(STEP);
+    }
+    Ok(())
+}
+
+/// Writes and reads the value over several connections at a time. A server without the Variable decodes the value and refuses it.
+pub(crate) fn write_and_read(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut sessions = Vec::new();
+    for _ in 0..attacker.count(4) {
+        let session = Session::open(attacker, Way::Tcp)?;
+        let write = WriteRequest {
+            request_header: session.header(),
+            nodes_to_write: vec![WriteValue {
+                node_id: node(),
+                attribute_id: 13,
+                value: DataValue {
+                    value: Some(value()),
+                    ..DataValue::default()
+                },
+                ..WriteValue::default()
+            }],
+        };
+        let read = request::read_request(&session.token, &node());
+        sessions.push((session, request::message(&write), request::message(&read)));
+    }
+    while attacker.goes_on() {
+        for (session, write, read) in &mut sessions {
+            session.channel.push(attacker, write)?;
+            session.channel.push(attacker, read)?;
+        }
+        for (session, ..) in &mut sessions {
+            for _ in 0..2 {
+                while session.channel.receive(attacker, PATIENCE)?.is_none() && attacker.goes_on() {
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Attacks on a server, and their effect on a second client.
+//!
+//! The attackers are those of the end-to-end tests (`takt-attack`). This benchmark measures a second client beside them, over
+//! `opc.tcp` and `opc.iox2` at a steady rate: without an attack, with it, and both once more. The repetition tells a temporary
+//! disturbance of the machine from the attack.
+
+mod options;
+mod rounds;
+mod row;
+mod victim;
+
+use std::sync::atomic::AtomicBool;
+
+pub use options::Options;
+pub use row::{ClientRow, GOAL, Row};
+
+use crate::error::{BenchError, check_interrupt};
+use crate::programs::{self, PRODUCT};
+use takt_figures::{Column, Table};
+
+/// Runs the benchmark and passes each line of its result to `line`.
+///
+/// # Errors
+/// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process and no file is left behind.
+pub fn run(
+    options: &Options,
+    interrupted: &AtomicBool,
+    line: impl FnMut(String),
+) -> Result<(), BenchError> {
+    if let Some(name) = &options.serve {
+        return Ok(takt_attack::serve(name, interrupted, line)?);
+    }
+    let attacks = options.attacks()?;
+    let mut report = takt_profile::results(line, options.json);
+    if options.list {
+        let mut table = Table::new(["attack", "description"].map(Column::text));
+        for attack in attacks {
+            table.row([attack.name(), attack.description()]);
+        }
+        report.table(&table);
+        return Ok(());
+    }
+    let program = programs::own()?;
+    let server = match &options.server {
+        Some(server) => server.clone(),
+        None => programs::required(PRODUCT, "--server names another one")?,
+    };
+    report.note(&format!(
+        "Each second client reads {} times per second; phases of {} s: idle, attack, idle, attack.",
+        options.rate, options.seconds
+    ));
+    if options.divide > 1 {
+        report.note(&format!(
+            "Counts of the attacks are divided by {}.",
+            options.divide
+        ));
+    }
+    let layout = report.layout(&row::latencies());
+    report.lines(layout.head());
+    let mut rows = Vec::new();
+    for attack in attacks {
+        check_interrupt(interrupted)?;
+        let row = rounds::measure(options, &program, &server, attack, interrupted)?;
+        report.row(&row)?;
+        for cells in row::latency_cells(&row) {
+            report.lines(layout.row(cells));
+        }
+        rows.push(row);
+    }
+    report.line("");
+    report.table(&row::usage(&rows));
+    for row in &rows {
+        for client in &row.clients {
+            if let Some(failure) = client.failures.first() {
+                report.note(&format!("{} {}: {failure}", row.attack, client.transport));
+            }
+        }
+    }
+    Ok(())
+}

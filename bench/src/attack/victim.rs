@@ -1,0 +1,118 @@
+//! The attacked server: `takt registry`, or a server with a large value, with directories of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use takt_attack::{Attack, AttackTarget};
+use takt_rt::child::{ChildProcess, Ending};
+
+use crate::error::BenchError;
+use crate::process::failed;
+
+/// Longest time that the server may take to start, and to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Number of descriptors that the server may have in attacks on descriptors.
+const FEW_DESCRIPTORS: u32 = 256;
+
+/// A running registry. Dropping it ends the process and removes its files.
+pub(super) struct Victim {
+    // The order matters for Drop: the process before its files.
+    child: ChildProcess,
+    _directory: Directory,
+    pub(super) target: AttackTarget,
+}
+
+impl Victim {
+    /// Starts the server that `attack` needs.
+    pub(super) fn start(program: &Path, attack: Attack) -> Result<Self, BenchError> {
+        let name = format!("TaktBenchAttacked{}", std::process::id());
+        let directory = Directory::new()?;
+        let few = match attack {
+            Attack::ShmClients => format!("ulimit -n {FEW_DESCRIPTORS}; "),
+            _ => String::new(),
+        };
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("{few}exec \"$0\" \"$@\"")])
+            .arg(program);
+        match attack {
+            Attack::LargeValues | Attack::HistoryReads => {
+                command.args(["bench", "attack", "--serve", &name])
+            }
+            _ => command
+                .args(["registry", "--endpoint", "opc.tcp://127.0.0.1:0", "--name"])
+                .args([&name, "--data"])
+                .arg(directory.data())
+                .args(allow_registration(program)),
+        };
+        command
+            .env("TAKT_RUNTIME_DIR", directory.runtime())
+            .env("XDG_STATE_HOME", directory.data());
+        let what = format!("{} for {}", program.display(), attack.name());
+        let child = ChildProcess::start(&what, &mut command, Ending::Signal);
+        let child = child.map_err(failed(&what))?.with_grace(PATIENCE);
+        let line = child.line(PATIENCE, &AtomicBool::new(false));
+        let line = line.map_err(failed(&what))?;
+        let mut words = line.split_whitespace();
+        let tcp = words.find(|word| word.starts_with("opc.tcp://"));
+        let tcp = tcp.ok_or_else(|| BenchError::Process {
+            what,
+            reason: format!("printed {line:?}"),
+        })?;
+        Ok(Self {
+            target: AttackTarget {
+                opc_tcp: tcp.to_owned(),
+                opc_iox2: format!("opc.iox2://{name}"),
+                runtime_directory: Some(directory.runtime()),
+                certificates: Some(directory.data().join("pki")),
+            },
+            child,
+            _directory: directory,
+        })
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+/// Directory of the files of a registry. Dropping it removes them.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Result<Self, BenchError> {
+        let name = format!("takt-bench-{}", std::process::id());
+        let directory = Self(std::env::temp_dir().join(name));
+        for part in [directory.runtime(), directory.data()] {
+            std::fs::create_dir_all(part)
+                .map_err(BenchError::system("make a temporary directory"))?;
+        }
+        Ok(directory)
+    }
+
+    fn runtime(&self) -> PathBuf {
+        self.0.join("run")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.0.join("data")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = takt_shm::clean_dead(Some(&self.runtime()));
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Returns the option that permits registration over TCP, if this registry has it. Attacks over TCP need it.
+fn allow_registration(program: &Path) -> Option<&'static str> {
+    const OPTION: &str = "--allow-tcp-registration";
+    let help = Command::new(program).args(["registry", "--help"]).output();
+    let is_there = help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains(OPTION));
+    is_there.then_some(OPTION)
+}
