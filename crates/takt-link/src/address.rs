@@ -129,6 +129,27 @@ impl Address {
         };
         Ok(address)
     }
+
+    /// Returns true if messages go to topics of a broker.
+    #[must_use]
+    pub fn has_topics(&self) -> bool {
+        matches!(self, Self::Mqtt { .. })
+    }
+
+    /// Returns true if this is an address of UDP, whose peers have addresses that can be answered.
+    #[must_use]
+    pub fn is_udp(&self) -> bool {
+        matches!(self, Self::Udp { .. })
+    }
+
+    /// Returns true if this is the address of an IP multicast group, all of whose members receive each message.
+    #[must_use]
+    pub fn is_ip_multicast(&self) -> bool {
+        match self {
+            Self::Udp { host, .. } => host.parse().is_ok_and(|host: IpAddr| host.is_multicast()),
+            _ => false,
+        }
+    }
 }
 
 fn mqtt(text: &str, rest: &str, is_secure: bool) -> Result<Address, AddressError> {

@@ -55,10 +55,10 @@ pub fn action_links(
 ) -> Result<ActionLinks, ConfigurationError> {
     let mut request = writer_group_link(connection, group, base)?;
     request.options.launch_times = None;
-    let Address::Mqtt { .. } = request.address else {
+    if !request.address.has_topics() {
         let response = Some(request.clone()).filter(LinkPlan::is_shared);
         return Ok(ActionLinks { request, response });
-    };
+    }
     let settings: Option<BrokerWriterGroupTransportDataType> =
         group.transport_settings.decode_as().ok();
     let queue = settings.map(|settings| settings.queue_name);
@@ -282,19 +282,16 @@ impl Responses {
             return self.asked_for.get_mut(index).map(|(_, sender)| sender);
         }
         let mut plan = links.request.clone();
-        match &plan.address {
-            Address::Mqtt { .. } => {
-                // A topic with a wildcard cannot be sent to.
-                if wanted.contains(['+', '#']) {
-                    return None;
-                }
-                plan.options.mqtt.topic = wanted.to_owned();
+        if plan.address.has_topics() {
+            // A topic with a wildcard cannot be sent to.
+            if wanted.contains(['+', '#']) {
+                return None;
             }
-            Address::Udp { .. } => match Address::parse(wanted) {
-                Ok(address @ Address::Udp { .. }) => plan.address = address,
-                _ => return None,
-            },
-            _ => return self.usual.as_mut(),
+            plan.options.mqtt.topic = wanted.to_owned();
+        } else if plan.address.is_udp() {
+            plan.address = Address::parse(wanted).ok().filter(Address::is_udp)?;
+        } else {
+            return self.usual.as_mut();
         }
         let sender = open_sender(&plan.address, &plan.options).ok()?;
         if self.asked_for.len() >= MAX_RESPONSE_LINKS {

@@ -27,11 +27,7 @@ pub struct LinkPlan {
 impl LinkPlan {
     /// Returns true if several receivers can receive the messages of the link.
     pub(super) fn is_shared(&self) -> bool {
-        let host: Option<std::net::IpAddr> = match &self.address {
-            Address::Udp { host, .. } => host.parse().ok(),
-            _ => None,
-        };
-        host.is_some_and(|host| host.is_multicast())
+        self.address.is_ip_multicast()
     }
 }
 
@@ -51,7 +47,7 @@ pub fn writer_group_link(
     let address = own.as_ref().unwrap_or(&connection.address);
     let mut plan = plan(address, base).map_err(|problem| problem.at(group.name.as_str()))?;
     plan.options.launch_times = base.launch_times;
-    if let Address::Mqtt { .. } = plan.address {
+    if plan.address.has_topics() {
         let json = group
             .message_settings
             .is::<JsonWriterGroupMessageDataType>();
@@ -99,9 +95,9 @@ pub fn discovery_link(
     }
     let at = |problem: ConfigurationProblem| problem.at("DiscoveryAddress");
     let data = plan(&connection.address, &options.link).map_err(at)?;
-    let Address::Udp { .. } = data.address else {
+    if !data.address.is_udp() {
         return Ok(None);
-    };
+    }
     let Some(configured) = configured else {
         let address = Address::parse(takt_link::DISCOVERY_ADDRESS);
         let wrong = |error: AddressError| {
@@ -126,7 +122,7 @@ pub fn meta_data_links(
     base: &LinkOptions,
 ) -> Result<Vec<(u16, LinkPlan)>, ConfigurationError> {
     let group_link = writer_group_link(connection, group, base)?;
-    let is_broker = matches!(group_link.address, Address::Mqtt { .. });
+    let is_broker = group_link.address.has_topics();
     let writers = group.data_set_writers.iter().filter(|_| is_broker);
     let link = |writer: &DataSetWriterDataType| {
         let settings = writer.transport_settings.decode_as();
@@ -165,7 +161,7 @@ pub fn reader_links(
             .filter(|address| !address.is_null());
         let address = own.as_ref().unwrap_or(&connection.address);
         let mut plan = plan(address, base).map_err(at)?;
-        if let Address::Mqtt { .. } = plan.address {
+        if plan.address.has_topics() {
             let Some(broker) = broker.filter(|it| !it.queue_name.as_str().is_empty()) else {
                 let what = "the topic is missing, from which messages of the broker are received";
                 return Err(at(ConfigurationProblem::parameter("QueueName", what)));

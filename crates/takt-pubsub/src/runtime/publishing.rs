@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use takt_link::{Address, LaunchTime, Sender, open_sender};
+use takt_link::{LaunchTime, Sender, open_sender};
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
@@ -173,7 +173,7 @@ impl PublisherThread {
                 Err(error) => Err(error.into()),
             });
         }
-        if all && self.group.is_json() && !matches!(self.link.address, Address::Mqtt { .. }) {
+        if all && self.group.is_json() && !self.link.address.has_topics() {
             let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
             let sent = self.group.publish_meta_data(now, &mut output);
             outcomes.push(sent.map_err(ProblemCause::from));
