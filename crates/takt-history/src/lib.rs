@@ -10,7 +10,6 @@
 
 #![forbid(unsafe_code)]
 
-mod accumulator;
 mod aggregate;
 mod at_time;
 pub mod block;

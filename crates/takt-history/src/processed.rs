@@ -1,16 +1,12 @@
-//! Aggregates of intervals (OPC 10000-11, 6.5.4, and OPC 10000-13, 5).
+//! Queries of aggregates: their intervals, and the records of each (OPC 10000-11, 6.5.4, and OPC 10000-13, 5).
 
-use takt_ua::binary::Encode;
-use takt_ua::{DateTime, StatusCode, Variant};
+use takt_ua::{DateTime, StatusCode};
 
-use crate::accumulator::{Accumulator, Extreme, ticks};
-use crate::aggregate::Aggregate;
+use crate::aggregate::{Accumulator, Aggregate, Calculation, Outcome, ticks};
 use crate::bounds::{self, Bound, interpolated, moved};
 use crate::configuration::AggregateSettings;
 use crate::error::HistoryError;
-use crate::number;
 use crate::output::{Budget, QueryOutput, QueryProgress, bits};
-use crate::record::HistoryRecord;
 use crate::records::Records;
 
 /// A query of one aggregate.
@@ -41,13 +37,6 @@ struct Interval {
     /// Timestamp of the result.
     timestamp: DateTime,
     is_partial: bool,
-}
-
-/// Result for an interval.
-struct Outcome {
-    value: Vec<u8>,
-    status: StatusCode,
-    timestamp: DateTime,
 }
 
 impl ProcessedQuery {
@@ -226,8 +215,14 @@ impl ProcessedQuery {
         accumulator.end(interval.high, &bound, &self.settings);
         let is_partial =
             interval.is_partial || interval.low < data_start || interval.high > data_end;
-        let result = self.result(&accumulator, interval);
-        Ok(Some(match result {
+        let calculation = Calculation {
+            aggregate: self.aggregate,
+            settings: &self.settings,
+            sums: &accumulator,
+            length: ticks(interval.low, interval.high),
+            timestamp: interval.timestamp,
+        };
+        Ok(Some(match calculation.result() {
             Some(mut outcome) => {
                 if is_partial && self.aggregate != Aggregate::Average {
                     outcome.status.0 |= bits::PARTIAL;
@@ -236,176 +231,5 @@ impl ProcessedQuery {
             }
             None => none,
         }))
-    }
-
-    /// Returns the result from the sums of an interval; `None` if there is no data for it.
-    fn result(&self, sums: &Accumulator, interval: &Interval) -> Option<Outcome> {
-        use Aggregate as A;
-        let numeric = !matches!(
-            self.aggregate,
-            A::Count
-                | A::Start
-                | A::End
-                | A::DurationGood
-                | A::DurationBad
-                | A::PercentGood
-                | A::PercentBad
-        );
-        let at = |value: Vec<u8>, status: StatusCode, bits: u32| Outcome {
-            value,
-            status: StatusCode(status.0 | bits),
-            timestamp: interval.timestamp,
-        };
-        if numeric && sums.has_other_values {
-            return Some(at(Vec::new(), StatusCode::BadAggregateInvalidInputs, 0));
-        }
-        let calculated =
-            |number: f64, status| at(number::encode_double(number), status, bits::CALCULATED);
-        let good = StatusCode::Good;
-        let has_good = || (sums.good > 0).then_some(());
-        let milliseconds = |ticks: f64| ticks / 10_000.0;
-        let length = ticks(interval.low, interval.high);
-        #[allow(clippy::cast_precision_loss, reason = "the results are Doubles")]
-        let count = sums.good as f64;
-        let sample = match sums.good {
-            0 | 1 => 0.0,
-            _ => sums.squares / (count - 1.0),
-        };
-        Some(match self.aggregate {
-            A::Interpolative => return None,
-            A::Average => {
-                has_good()?;
-                match sums.quality_of_values(&self.settings) {
-                    status if status.is_bad() => at(Vec::new(), status, bits::CALCULATED),
-                    status => calculated(sums.mean, status),
-                }
-            }
-            A::TimeAverage | A::Total => {
-                let (area, seconds) = sums.area()?;
-                let status = match sums.is_area_doubtful() {
-                    true => StatusCode::UncertainDataSubNormal,
-                    false => good,
-                };
-                match self.aggregate {
-                    A::Total => calculated(area, status),
-                    _ => calculated(area / seconds, status),
-                }
-            }
-            A::Minimum => self.extreme(sums, sums.minimum.as_ref()?, interval, true),
-            A::Maximum => self.extreme(sums, sums.maximum.as_ref()?, interval, false),
-            A::MinimumActualTime => self.actual_time(sums, sums.minimum.as_ref()?, true),
-            A::MaximumActualTime => self.actual_time(sums, sums.maximum.as_ref()?, false),
-            A::Range => {
-                let (low, high) = (sums.minimum.as_ref()?, sums.maximum.as_ref()?);
-                let range = number::encode_like(&low.record.value, high.number - low.number);
-                let doubtful = self.is_extreme_doubtful(sums, low.number, true)
-                    || self.is_extreme_doubtful(sums, high.number, false);
-                at(range, quality(doubtful), bits::CALCULATED)
-            }
-            A::Count => {
-                let value = Variant::Int32(i32::try_from(sums.good).unwrap_or(i32::MAX));
-                let status = sums.quality_of_values(&self.settings);
-                at(value.encode_to_vec(), status, bits::CALCULATED)
-            }
-            A::Start => raw(sums.first.as_ref()?),
-            A::End => raw(sums.last.as_ref()?),
-            A::Delta => {
-                let (first, last) = (sums.first_good.as_ref()?, sums.last_good.as_ref()?);
-                let delta = number::decode(&last.value)? - number::decode(&first.value)?;
-                let is_doubtful =
-                    sums.first.as_ref() != Some(first) || sums.last.as_ref() != Some(last);
-                at(
-                    number::encode_like(&first.value, delta),
-                    quality(is_doubtful),
-                    bits::CALCULATED,
-                )
-            }
-            A::DurationGood => calculated(milliseconds(sums.good_ticks), good),
-            A::DurationBad => calculated(milliseconds(sums.bad_ticks), good),
-            A::PercentGood => calculated(sums.good_ticks / length * 100.0, good),
-            A::PercentBad => calculated(sums.bad_ticks / length * 100.0, good),
-            A::VarianceSample => {
-                has_good()?;
-                calculated(sample, good)
-            }
-            A::StandardDeviationSample => {
-                has_good()?;
-                calculated(sample.sqrt(), good)
-            }
-            A::VariancePopulation => {
-                has_good()?;
-                calculated(sums.squares / count, good)
-            }
-            A::StandardDeviationPopulation => {
-                has_good()?;
-                calculated((sums.squares / count).sqrt(), good)
-            }
-        })
-    }
-
-    /// Returns true if a Bad value exists, or an Uncertain one beyond the extreme.
-    fn is_extreme_doubtful(&self, sums: &Accumulator, extreme: f64, is_minimum: bool) -> bool {
-        let is_beyond = sums
-            .uncertain_range
-            .is_some_and(|(low, high)| match is_minimum {
-                true => low < extreme,
-                false => high > extreme,
-            });
-        sums.bad > 0 || (self.settings.treat_uncertain_as_bad && sums.uncertain > 0) || is_beyond
-    }
-
-    fn extreme(
-        &self,
-        sums: &Accumulator,
-        extreme: &Extreme,
-        interval: &Interval,
-        is_minimum: bool,
-    ) -> Outcome {
-        let status = quality(self.is_extreme_doubtful(sums, extreme.number, is_minimum));
-        let is_at_start = extreme.record.source_timestamp == interval.timestamp;
-        let bits = if is_at_start {
-            bits::RAW
-        } else {
-            bits::CALCULATED
-        };
-        Outcome {
-            value: extreme.record.value.clone(),
-            status: StatusCode(status.0 | bits),
-            timestamp: interval.timestamp,
-        }
-    }
-
-    fn actual_time(&self, sums: &Accumulator, extreme: &Extreme, is_minimum: bool) -> Outcome {
-        let is_doubtful = self.is_extreme_doubtful(sums, extreme.number, is_minimum);
-        let multiple = if extreme.is_multiple {
-            bits::MULTI_VALUE
-        } else {
-            0
-        };
-        let bits = if is_doubtful {
-            bits::CALCULATED
-        } else {
-            bits::RAW
-        };
-        Outcome {
-            value: extreme.record.value.clone(),
-            status: StatusCode(quality(is_doubtful).0 | bits | multiple),
-            timestamp: extreme.record.source_timestamp,
-        }
-    }
-}
-
-fn quality(is_doubtful: bool) -> StatusCode {
-    match is_doubtful {
-        true => StatusCode::UncertainDataSubNormal,
-        false => StatusCode::Good,
-    }
-}
-
-fn raw(record: &HistoryRecord) -> Outcome {
-    Outcome {
-        value: record.value.clone(),
-        status: record.status,
-        timestamp: record.source_timestamp,
     }
 }

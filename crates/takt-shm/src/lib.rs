@@ -139,7 +139,7 @@ mod public;
 mod server;
 #[allow(unsafe_code, reason = "system calls that rustix does not offer")]
 mod system;
-mod wait;
+mod wait_policy;
 
 pub use address::{
     ApplicationName, ApplicationNameError, SharedMemoryUrl, SharedMemoryUrlError,
@@ -160,4 +160,4 @@ pub use handler::{Located, ShmChannels};
 pub use public::client::PublicClient;
 pub use public::names;
 pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};
-pub use wait::WaitPolicy;
+pub use wait_policy::WaitPolicy;

@@ -2,7 +2,7 @@
 
 mod serving;
 mod shared_memory;
-mod status;
+mod status_code;
 
 use std::path::Path;
 
@@ -349,7 +349,7 @@ pub fn advice(error: &ClientError) -> Option<String> {
              may bring its own."
                 .to_owned()
         }
-        _ => return status::advice(error).map(str::to_owned),
+        _ => return status_code::advice(error).map(str::to_owned),
     })
 }
 

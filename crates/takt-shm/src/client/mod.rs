@@ -29,7 +29,7 @@ use crate::channel::socket::{self, PeerCredentials, Post};
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::header::{MAX_MESSAGE, MessageHeader};
-use crate::wait::WaitPolicy;
+use crate::wait_policy::WaitPolicy;
 
 pub(crate) use connect::{hello, reach};
 pub use current::CurrentValuePlace;

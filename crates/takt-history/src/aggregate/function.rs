@@ -1,4 +1,4 @@
-//! The aggregates (OPC 10000-13, 4.2.2).
+//! The aggregate functions: names and NodeIds (OPC 10000-13, 4.2.2).
 
 use takt_ua::{NodeId, ids};
 
