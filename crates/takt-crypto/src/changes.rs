@@ -60,6 +60,7 @@ pub struct OwnFiles {
 /// Makes a change as a whole.
 pub(crate) fn apply(root: &Path, lists: &StoredLists, own: &OwnFiles) -> Result<(), StoreError> {
     let lock = lock(root)?;
+    // A change that was interrupted comes first, or its journal would be overwritten.
     finish(root)?;
     let mut change = Change::default();
     change.certificates(root, TRUSTED, lists.trusted.as_deref());
@@ -99,6 +100,7 @@ fn lock(root: &Path) -> Result<File, StoreError> {
         .write(true)
         .open(&path);
     let file = opened.map_err(io_error(&path))?;
+    // The lock ends with the descriptor, also after a crash.
     file.lock().map_err(io_error(&path))?;
     Ok(file)
 }
@@ -120,6 +122,7 @@ impl Change {
             if wanted.iter().any(|wanted| wanted.der() == rejected)
                 && let Ok(path) = path.strip_prefix(root)
             {
+                // A certificate that is trusted now is no longer a rejected one.
                 self.removed.push(path.to_owned());
             }
         }

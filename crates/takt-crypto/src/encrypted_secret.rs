@@ -69,6 +69,7 @@ impl<'a> EncryptedSecret<'a> {
         let before = d.position();
         let sender_key = d.byte_string().map_err(broken)?.unwrap_or_default();
         let receiver_key = d.byte_string().map_err(broken)?.unwrap_or_default();
+        // Otherwise the two sides would not agree on where the encrypted part begins.
         if d.position() - before != key_data {
             return Err(CryptoError);
         }
@@ -94,6 +95,7 @@ impl<'a> EncryptedSecret<'a> {
         sender: &PublicKey,
         nonce: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, CryptoError> {
+        // Before any cryptography: a secret for an earlier EphemeralKey cannot be opened.
         if self.policy_uri != profile.uri || self.receiver_key != own.public() {
             return Err(CryptoError);
         }

@@ -140,10 +140,12 @@ impl TrustList {
         let mut last = chain.first().ok_or(CertificateError::Structure)?;
         path.push(last);
         while !last.is_self_issued() {
+            // Certificates may name each other in a circle.
             if path.len() == MAX_CHAIN_LENGTH {
                 return Err(CertificateError::ChainIncomplete);
             }
             let sent = chain.iter().skip(1);
+            // Stored certificates go first: those that were sent are chosen by the peer.
             let known = self.trusted.iter().chain(&self.issuers);
             // Certificates of two issuers can have one name; the one that has signed is taken.
             let mut candidates = known.chain(sent).filter(|issuer| last.names_issuer(issuer));
@@ -151,6 +153,7 @@ impl TrustList {
             let signs = |issuer: &&Certificate| last.verify_signed_by(issuer).is_ok();
             last = match signs(&first) {
                 true => first,
+                // If none has signed, the check of signatures reports the first one.
                 false => candidates.find(signs).unwrap_or(first),
             };
             path.push(last);
@@ -163,6 +166,7 @@ impl TrustList {
             let mut trusted = self.trusted.iter();
             trusted.any(|trusted| trusted.der() == one.der())
         };
+        // One trusted certificate of the chain suffices (OPC 10000-4, 6.1.3): trusting an issuer trusts what it signs.
         match path.iter().any(is_trusted) {
             true => Ok(()),
             false => Err(CertificateError::Untrusted),
@@ -206,6 +210,7 @@ fn check_signatures(path: &[&Certificate]) -> Result<(), CertificateError> {
         return Err(CertificateError::PolicyCheck);
     }
     for (index, certificate) in path.iter().enumerate() {
+        // The last one of the chain has signed itself.
         let issuer = path.get(index + 1).unwrap_or(certificate);
         certificate.verify_signed_by(issuer)?;
     }

@@ -139,6 +139,7 @@ impl Block {
         }
         let mut block = Self {
             entries: Vec::with_capacity(count),
+            // A guess: values are most of a block, and SAME_TYPE leaves out a byte of each.
             values: Vec::with_capacity(input.len()),
         };
         let mut before = Before::default();

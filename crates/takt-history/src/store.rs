@@ -157,6 +157,7 @@ impl Store {
                 of.entry(key).or_default().push(record);
             }
         }
+        // A copy, because the transaction may fail and then changes nothing.
         let mut usage = self.usage.clone();
         let limits = (&self.options, &self.ages);
         self.shared.write(|transaction| {
@@ -212,6 +213,7 @@ fn insert(
             found.map(|(place, block)| (place.value().1, block.value().to_vec()))
         };
         let after = time.max(target.as_ref().map_or(time, |(start, _)| *start));
+        // Records from the next block's start on belong to that block.
         let limit = {
             let next = table
                 .range((key.0, after.saturating_add(1))..=(key.0, i64::MAX))?

@@ -108,6 +108,7 @@ impl MemoryBudget {
     fn take(&self, bytes: usize) -> Result<(), BudgetExhausted> {
         let budget = &*self.0;
         let within = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= budget.limit);
+        // Relaxed: the number is exact, but it guards no other memory.
         let used = budget
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, within)
@@ -117,6 +118,7 @@ impl MemoryBudget {
         if let Some(whole) = &budget.whole
             && let Err(exhausted) = whole.take(bytes)
         {
+            // A part is not charged: the budget of the whole has no room.
             budget.used.fetch_sub(bytes, Ordering::Relaxed);
             return Err(exhausted);
         }

@@ -206,6 +206,7 @@ impl StoredValue {
 
     /// Notifies an observer of the current value, and of every later one.
     pub fn observe<O: ChangeObserver + 'static>(&self, observer: &Arc<O>) {
+        // Sets wait until the observer is in the list, so that it misses none of them.
         let mut setting = self.setting();
         let observers = &mut setting.observers;
         observers.retain(|observer| observer.strong_count() > 0);
@@ -247,6 +248,7 @@ impl StoredValue {
         } else if let Some(before) = Arc::into_inner(before) {
             large_memory::free(before.encoded);
         }
+        // After the swap: a reader that sees the new number reads the new value.
         self.generation.fetch_add(1, Ordering::Release);
         setting.observers.retain(|observer| {
             let observer = observer.upgrade();

@@ -101,6 +101,7 @@ fn keep(mut buffer: Vec<u8>) {
     buffer.clear();
     let capacity = buffer.capacity();
     let mut kept = lock();
+    // Nothing is kept unless somebody releases it again: `most` is 0 at first.
     if capacity > kept.most {
         return;
     }
@@ -211,6 +212,7 @@ impl Kept {
     /// Takes the smallest buffer with room for `capacity` bytes, unless most of it would stay unused.
     fn take(&mut self, capacity: usize) -> Option<Vec<u8>> {
         let capacities = self.buffers.iter().map(|(_, buffer)| buffer.capacity());
+        // A quarter more suits values whose length varies, and wastes little.
         let largest = capacity.saturating_add(capacity / 4 + STEP);
         let suits = |size: &usize| (capacity..=largest).contains(size);
         let suitable = capacities.enumerate().filter(|(_, size)| suits(size));

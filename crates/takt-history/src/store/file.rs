@@ -94,6 +94,7 @@ impl Shared {
                 .read(true)
                 .write(true)
                 .create(true)
+                // The file may have records.
                 .truncate(false)
                 .mode(MODE)
                 .open(&self.path)
@@ -134,7 +135,9 @@ impl Shared {
             transaction.commit()?;
             Ok(result)
         });
+        // So that `close` has the last reference, unless a reader is at work.
         drop(database);
+        // redb refuses further transactions after an error of the disk: the file is opened again.
         if result.is_err() {
             self.close();
         }

@@ -84,6 +84,7 @@ pub(super) fn expire(
             }
         }
     }
+    // The largest Variable gives way, so that a fast one does not remove the history of slow ones.
     while usage.total() > options.max_size {
         let Some(key) = usage.largest() else { break };
         let first = table.range((key.0, i64::MIN)..=(key.0, i64::MAX))?.next();
@@ -94,6 +95,7 @@ pub(super) fn expire(
                 table.remove(place)?;
                 usage.change(key, -size);
             }
+            // The size was wrong: it counted no block. Without this the loop would not end.
             None => {
                 usage.sizes.insert(key, 0);
                 usage.changed.push(key);

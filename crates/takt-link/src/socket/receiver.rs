@@ -196,6 +196,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
     #[inline]
     fn take_one(&mut self, each: &mut dyn FnMut(Received<'_>)) -> Result<usize, LinkError> {
         let end = self.one(ReceiveBatch::take_one, each)?;
+        // A look that finds nothing costs no turn: the next message is as likely to come alone.
         self.singles -= u32::from(end != WaitEnd::Slice);
         Ok(usize::from(end == WaitEnd::Message))
     }

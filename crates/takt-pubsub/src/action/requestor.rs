@@ -231,6 +231,7 @@ impl Requestor {
         match (answer.action_state, pending.phase) {
             (ActionState::Executing, Phase::Requested) => {
                 pending.phase = Phase::Executing;
+                // The request has arrived; the Responder repeats its results until they are acknowledged.
                 pending.resend = None;
                 self.events.push_back(ActionEvent::Executing(id));
             }
@@ -247,6 +248,7 @@ impl Requestor {
                 let (request, timeout) = (pending.request.clone(), pending.timeout);
                 match again {
                     Some(_) => self.send(now, request, timeout)?,
+                    // Nothing is lost on this transport, so nothing is confirmed.
                     None => drop(self.pending.swap_remove(index)),
                 }
             }
@@ -306,6 +308,7 @@ impl Requestor {
         let over = self
             .pending
             .extract_if(.., |pending| pending.deadline <= now.instant);
+        // A request that is only acknowledged has had its event.
         for pending in over.filter(|pending| pending.phase != Phase::Acknowledging) {
             let id = pending.request.request_id;
             let event = ActionEvent::Done(id, Err(StatusCode::BadTimeout));

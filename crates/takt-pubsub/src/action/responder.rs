@@ -184,6 +184,7 @@ impl Responder {
     /// A response cannot be encoded.
     pub fn handle_timeout(&mut self, now: Now) -> Result<(), PublishError> {
         let interval = self.publishing_interval;
+        // An execution is remembered after its end, so that a late copy of the request is not carried out again.
         self.executions.retain(|it| it.forget > now.instant);
         let mut due = Vec::new();
         for execution in &mut self.executions {

@@ -35,6 +35,7 @@ impl<T> CommandSender<T> {
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = sender.send(command).is_ok();
         if sent {
+            // After the command is in the channel: a receiver that sees the number finds the command.
             self.pending.fetch_add(1, Ordering::Release);
         }
         sent
@@ -49,6 +50,7 @@ impl<T> CommandReceiver<T> {
         if self.pending.load(Ordering::Acquire) == 0 {
             return None;
         }
+        // Only this thread takes commands, so the one that was seen is still there.
         self.pending.fetch_sub(1, Ordering::Relaxed);
         self.receiver.try_recv().ok()
     }

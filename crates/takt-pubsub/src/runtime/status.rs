@@ -110,6 +110,7 @@ impl Status {
     }
 
     pub(super) fn statistics(&self) -> Statistics {
+        // The numbers are read one by one, and need not be of the same moment.
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Statistics {
             network_messages: load(&self.network_messages),

@@ -218,6 +218,7 @@ impl KeyRing {
         let old = old.into_iter().map(|old| old.keys);
         let timed = old.chain(new).filter_map(|keys| schedule.timed(keys));
         self.keys = timed.filter(|keys| now <= keys.expires_at).collect();
+        // The oldest keys come first, and are needed least.
         let too_many = self.keys.len().saturating_sub(MAX_KEYS);
         self.keys.drain(..too_many);
         self.schedule = Some(schedule);

@@ -115,6 +115,7 @@ impl MessageProtector {
         if usize::from(*nonce_length) != MESSAGE_NONCE_LENGTH {
             return Err(ProtectError::Layout);
         }
+        // Subscribers read from the flags if the payload is encrypted: they must say what is done below.
         if *flags & (SIGNED | ENCRYPTED) != self.flags {
             return Err(ProtectError::SecurityFlags {
                 found: *flags,
@@ -122,6 +123,7 @@ impl MessageProtector {
             });
         }
         let keys = keys.sending(now)?;
+        // A nonce is used up even if the message is not sent after all: it must never be used twice.
         let nonce = self.nonces.next(keys.security_token_id());
         token.copy_from_slice(&keys.security_token_id().to_le_bytes());
         let place = signed.get_mut(layout.message_nonce.clone());

@@ -20,8 +20,8 @@ pub struct ReplayLimits {
     /// Number of combinations of token, Publisher and WriterGroup. While keys change, each Publisher counts once for every token
     /// that is still accepted: up to five times. The memory, 640 bytes for each, is allocated when the verifier is made.
     pub sources: usize,
-    /// Number of MessageNonces that are remembered one by one, of all sources together: those of Publishers with more than
-    /// [`MAX_RANDOM_PARTS`]. The memory, at most 20 bytes for each, is allocated when they are received.
+    /// Greatest number of MessageNonces stored individually, over all Publishers with more than [`MAX_RANDOM_PARTS`] random parts.
+    /// The memory, at most 20 bytes for each, is allocated when they are received.
     pub nonces: usize,
 }
 
@@ -139,6 +139,7 @@ impl Source {
         let (windows, free) = self.windows.split_at_mut(self.count);
         let known = windows
             .iter_mut()
+            // From the last: the newest random part is that of the running Publisher.
             .rfind(|window| window.random_part == random_part);
         if let Some(window) = known.or(self.any_random_part.as_mut()) {
             return window.note(sequence_number);
@@ -178,6 +179,7 @@ impl Source {
             return;
         };
         let single = last.iter().all(|window| window.seen == 1);
+        // Restarts begin at 1 again: numbers that rise over several random parts are those of one run.
         if !single || !last.is_sorted_by(|a, b| a.highest < b.highest) {
             return;
         }

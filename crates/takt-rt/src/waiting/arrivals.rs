@@ -186,6 +186,7 @@ impl Arrivals {
     /// Returns the time to spin after a request: a little longer than the gap between requests of a burst.
     fn soon_spin(&self) -> Duration {
         let gap = self.gap.mean().unwrap_or(0);
+        // Mean and four deviations, as a retransmission timer of TCP (RFC 6298).
         let spin = gap + gap / 4 + 4 * self.gap.deviation();
         Duration::from_nanos(spin).clamp(self.shortest_spin, SHORT.max(self.shortest_spin))
     }
@@ -197,6 +198,7 @@ impl Arrivals {
         let spread = 4 * self.period.deviation();
         let lateness = self.lateness.mean().unwrap_or(0) + 3 * self.lateness.deviation();
         let before = nanos(LEAD) + spread + lateness;
+        // The thread would spin half of the time.
         if before > period / 2 {
             return None;
         }

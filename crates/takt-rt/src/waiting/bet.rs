@@ -54,6 +54,7 @@ impl Bet {
     pub(super) fn lose(&mut self) {
         self.credit = self.credit.saturating_sub(1);
         if self.credit == 0 {
+            // One loss closes the account again after the pause, until spins are won.
             self.credit = 1;
             self.pause = self.next_pause;
             self.next_pause = (2 * self.next_pause).min(LONGEST_PAUSE);

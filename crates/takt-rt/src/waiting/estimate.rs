@@ -57,6 +57,7 @@ impl Estimate {
     fn first(nanos: u64) -> Self {
         Self {
             mean: nanos,
+            // As in RFC 6298: nothing is known about the deviation yet.
             deviation: nanos / 2,
             known: true,
             ..Self::default()

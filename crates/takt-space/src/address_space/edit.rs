@@ -81,6 +81,7 @@ impl<'a> Edit<'a> {
     pub fn free_node_id(&mut self, namespace: u16) -> NodeId {
         let view = self.space.view();
         loop {
+            // 0 is the identifier of the null NodeId.
             self.counters.last_id = self.counters.last_id.wrapping_add(1).max(1);
             let node_id = NodeId::numeric(namespace, self.counters.last_id);
             if view.node(&node_id).is_none() {
@@ -161,6 +162,7 @@ impl<'a> Edit<'a> {
         for reference in stored {
             self.add_other_end(&node_id, &reference);
         }
+        // Only now: the node at the other end may be the new one.
         for reference in misplaced {
             self.add_where_it_belongs(&node_id, &reference);
         }
@@ -225,6 +227,7 @@ impl<'a> Edit<'a> {
             self.counters.dangling |= references.len() > 0;
         }
         if !delete_target_references {
+            // Any parent may be the one in the cache, and still has the reference to this name.
             self.counters.names.clear();
         }
         self.counters.names.forget(node_id);
@@ -321,6 +324,7 @@ impl<'a> Edit<'a> {
         }
         let standard = Namespace0::get(node_id.standard_id()?)?;
         let node = Arc::new(Node::new(Base::Standard(standard)));
+        // No other thread inserts it in between: `Edit` has the lock of all changes.
         nodes.insert(node_id.clone(), Arc::clone(&node));
         Some(node)
     }

@@ -28,6 +28,7 @@ impl View<'_> {
     ) -> bool {
         let (type_id, ancestor) = (type_id.into(), ancestor.into());
         if let (Some(type_id), Some(ancestor)) = (type_id.standard_id(), ancestor.standard_id())
+            // Supertypes of a standard type are standard types, and the table answers without references.
             && Namespace0::get(type_id).is_some()
         {
             return Namespace0::is_subtype_of(type_id, ancestor);

@@ -70,6 +70,7 @@ impl NameCache {
             return;
         }
         let Some(name) = reference.local_target().and_then(name_of) else {
+            // The name of a node that is gone is unknown, so the count would stay wrong.
             return self.clear();
         };
         if let Some(count) = self.names.get_mut(&name) {

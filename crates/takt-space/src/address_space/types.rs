@@ -81,6 +81,7 @@ impl Expected {
             return known;
         }
         let expected = Self::of(view, variable.data_type);
+        // Threads that do this at the same time store the same.
         entry.expected.store(expected.code(), Ordering::Relaxed);
         expected
     }

@@ -191,6 +191,7 @@ impl<'b> Encoder<'b> {
 
     #[inline(never)]
     fn bytes_slow(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        // Out of line, so that the way into a buffer with room stays short enough to be inlined.
         large_memory::append(self.grow(bytes.len())?, bytes);
         Ok(())
     }

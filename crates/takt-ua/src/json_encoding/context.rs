@@ -81,6 +81,7 @@ pub(super) enum DataType {
 impl<'a> JsonContext<'a> {
     /// Returns the index of a namespace.
     pub(super) fn namespace_index(&self, uri: &str) -> Option<u16> {
+        // Namespace 0 is not in the list: all OPC UA applications know it.
         if uri == "http://opcfoundation.org/UA/" {
             return Some(0);
         }

@@ -195,6 +195,7 @@ impl ChunkReassembler {
             self.partials.remove(index);
         }
         let total_size = chunk.total_size as usize;
+        // The oldest comes first: it is the most likely to have lost a chunk.
         while !self.partials.is_empty()
             && (self.memory() + total_size > self.limits.max_memory
                 || self.partials.len() >= self.limits.max_payloads.max(1))
@@ -245,6 +246,7 @@ impl ChunkReassembler {
 impl Partial {
     /// Stores a chunk; returns whether it was the last missing one.
     fn add(&mut self, chunk: &ChunkRef<'_>, max_chunks: usize) -> Result<bool, ReassemblyError> {
+        // The payload was returned already; it stays known, so that repeated chunks do not begin it anew.
         if self.complete {
             return Ok(false);
         }
@@ -282,6 +284,7 @@ impl Partial {
                 return refuse("not at a multiple of the chunks' size");
             }
         }
+        // The last chunk may be shorter, and may come first: the others tell where it belongs.
         if self.chunk_size.is_some() {
             if let Some(last) = self.last
                 && !self.mark(last)

@@ -77,6 +77,7 @@ impl ChunkWriter {
             message_sequence_number,
             chunk_offset: 0,
             total_size,
+            // An empty chunk cannot be encoded; this byte is subtracted again from the overhead.
             chunk_data: vec![0],
         };
         let shortest = NetworkMessage {

@@ -108,6 +108,7 @@ impl FixedLayout {
             else {
                 continue;
             };
+            // Bit 0 of DataSetFlags1, which the encoder clears if the message exceeds its ConfiguredSize.
             let valid = bytes.get(offsets.start).is_some_and(|flags| flags & 1 != 0);
             if !valid {
                 return Err(not_fixed(
@@ -332,6 +333,7 @@ fn text_length(value: &Variant) -> Option<usize> {
 /// Returns the members of a DataValue, in the order of their encoding (OPC 10000-6, 5.2.2.17).
 fn data_value_place(value: &DataValue, offset: usize) -> Result<FieldPlace, &'static str> {
     let variant = value.value.as_ref().ok_or("a DataValue without a value")?;
+    // The encoding mask of the DataValue comes first.
     let mut place = variant_place(variant, offset + 1)?;
     let mut next = offset + 1 + variant.encode_to_vec().len();
     let mut member = |present: bool, size: usize| {

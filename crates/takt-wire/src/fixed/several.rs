@@ -51,6 +51,7 @@ impl FixedMessage {
         let Some(target) = self.bytes.get_mut(place.offset..) else {
             return;
         };
+        // `scalar_place` returns only sizes of 1, 2, 4 and 8 bytes.
         match place.size {
             1 => (bytes as u8).store(target),
             2 => (bytes as u16).store(target),

@@ -34,6 +34,7 @@ impl NetworkMessage {
         marker: Marker<'_>,
     ) -> Result<SecurityLayout, WireEncodeError> {
         self.check_rules().map_err(WireEncodeError::Forbidden)?;
+        // The encoder may have bytes before the message; marks count from its start.
         let base = encoder.position();
         let mut layout = SecurityLayout::default();
         let mut note = |mark: Mark, offset: usize| {
@@ -200,6 +201,7 @@ impl NetworkMessage {
     fn encode_payload_header(&self, encoder: &mut Encoder<'_>) -> Result<(), WireEncodeError> {
         match &self.payload {
             Payload::DataSetMessages(messages) => {
+                // The Count is one Byte.
                 encoder.u8(count("DataSetMessages", messages.len(), 255)?)?;
                 for message in messages {
                     encoder.u16(message.data_set_writer_id.unwrap_or(0))?;
@@ -241,6 +243,7 @@ fn encode_data_set_messages(
         .is_some_and(|message| message.data_set_writer_id.is_some());
     let mut size_at = (with_ids && messages.len() > 1).then_some(encoder.position());
     if size_at.is_some() {
+        // The sizes precede the messages, but are known only behind them.
         messages.iter().try_for_each(|_| encoder.u16(0))?;
     }
     for message in messages {

@@ -174,6 +174,7 @@ impl<'a> NetworkMessageRef<'a> {
             .then(|| SecurityHeaderRef::decode(decoder))
             .transpose()?;
         let nonce_start = security_header.map_or(0, |header| {
+            // The nonce and the size of the footer end the header: its place is counted back from there.
             let behind = header.message_nonce.len()
                 + header.security_footer_size.map_or(0, |_| size_of::<u16>());
             decoder.position().saturating_sub(behind)
@@ -272,6 +273,7 @@ fn promoted_fields<'a>(
     let start = decoder.position();
     decoder.bytes(size)?;
     let mut fields = decoder_of(bytes, start, start + size)?;
+    // The message has only their total size, so they are counted first.
     let mut counter = fields.clone();
     let mut count = 0;
     while counter.remaining() > 0 {

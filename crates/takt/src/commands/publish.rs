@@ -49,6 +49,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
             .unwrap_or_default(),
         simulation: arguments.simulate.then(SimulatedValues::new),
     };
+    // Nothing is received, so nothing is observed or written.
     let mut nobody =
         |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;

@@ -44,6 +44,7 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
         true => (listen(arguments, &events)?, None),
         false => configured(arguments, &events).map(|(running, it)| (running, Some(it)))?,
     };
+    // `received` then ends when the last thread of the Subscriber does.
     drop(events);
     let target = PushTarget::new("subscriber", configuration.as_ref());
     let mut running = Running::new(running, &arguments.run, interrupt, target)?;
@@ -259,6 +260,7 @@ impl Shown<'_> {
         reader.missing += u64::from(data_set.missing);
         reader.sequence_number = data_set.sequence_number;
         for (index, name, value) in data_set.fields {
+            // A stranger's message can have any number of fields.
             if reader.fields.len() < MAX_SHOWN || reader.fields.contains_key(&index) {
                 let value = output::data_value(&value);
                 let shown = (shortened(&name), shortened(&value));

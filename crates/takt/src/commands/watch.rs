@@ -51,6 +51,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
                 "the server has no Subscriptions: its values are read every {:?}",
                 arguments.interval
             );
+            // The attempt has used up the first client.
             watch.poll(&mut connect(&arguments.connect)?, &wanted)
         }
         Err(error) => Err(error),
@@ -103,6 +104,7 @@ impl Watch<'_> {
         }
         while let Some(left) = self.left() {
             match subscription.next(left.min(STEP)) {
+                // Values may stay the same for long, so a connection alone ends an outage.
                 Ok(None) if subscription.client().is_connected() => {
                     self.outage.ended();
                 }
@@ -191,5 +193,6 @@ impl Watch<'_> {
 }
 
 fn changed(last: Option<&DataValue>, value: &DataValue) -> bool {
+    // Timestamps are left out: a value that is read again has new ones.
     last.is_none_or(|last| last.value != value.value || last.status_code() != value.status_code())
 }

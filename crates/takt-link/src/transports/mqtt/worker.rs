@@ -83,6 +83,7 @@ impl Shared {
                 payload,
             });
         }
+        // The woken thread takes the lock at once.
         drop(inner);
         self.wake.notify_one();
     }
@@ -202,6 +203,7 @@ async fn attend(
                 pause = FIRST_PAUSE;
                 let mut inner = shared.lock();
                 if !is_resumed {
+                    // A new session of the broker knows nothing of what was sent in the old one.
                     inner.lost += std::mem::take(&mut inner.pending);
                 }
                 match role {
@@ -245,6 +247,7 @@ async fn attend(
 async fn feed(client: &Client, options: &MqttOptions, shared: &Shared) {
     loop {
         shared.wake.notified().await;
+        // One at a time: what waits here can still be discarded for newer messages, and what was passed on cannot.
         while let Some(payload) = shared.take_one_to_send() {
             if !client.publish(options, payload).await {
                 let mut inner = shared.lock();
@@ -278,5 +281,6 @@ async fn bid_farewell(role: Role, client: &Client, shared: &Shared) {
             }
         }
     };
+    // Messages that are not delivered by then are lost, as with a broken connection.
     let _ = tokio::time::timeout(FAREWELL, deliver).await;
 }

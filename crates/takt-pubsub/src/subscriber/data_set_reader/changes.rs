@@ -29,6 +29,7 @@ impl StateChanges {
     /// Returns true if there was a change since the last call.
     #[inline]
     pub(in crate::subscriber) fn take(&self) -> bool {
+        // The load comes first, because a swap writes, and this runs after each message.
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }
 }
