@@ -39,7 +39,6 @@ ahead_miri() {
     need_miri || return 1
     local crate
     for crate in takt-rt takt-cell; do miri_tests "$crate" --no-run || return 1; done
-    [[ -z $TAKT_BRIEF ]] || return 0
     for crate in takt-shm takt-ua takt-layout; do miri_tests "$crate" --no-run || return 1; done
     for crate in takt-rt takt-cell takt-shm; do miri_tests "$crate" "${MIRI_AARCH64[@]}" --no-run || return 1; done
 }
@@ -49,7 +48,6 @@ part_miri() {
     # Left out is what Miri cannot run: system calls (takt-link, sockets in takt-shm, priorities in takt-rt) and C functions (takt-malloc).
     miri_tests takt-rt --lib -- segment shared_bytes || return 1
     miri_tests takt-cell --lib --test stress -- slots shared publication words one_writer as_many_writers one_number || return 1
-    [[ -z $TAKT_BRIEF ]] || { echo "BRIEF: channels, encoders and aarch64 are left out; ./test miri runs them"; return 0; }
     miri_tests takt-shm --lib -- channel::tests attention::tests header::tests layout::tests mail::tests scratch::tests || return 1
     miri_tests takt-ua --test bytes_with || return 1
     miri_tests takt-layout --lib || return 1
@@ -65,7 +63,6 @@ readonly AARCH64_EMULATOR="qemu-aarch64-static -L $AARCH64_LIBRARIES"
 
 # The plain target of the stable toolchain, Debian's cross compiler, and qemu in place of the processor.
 need_aarch64() {
-    [[ -z $TAKT_BRIEF ]] || { echo "SKIPPED: BRIEF: aarch64 is left out; ./test aarch64 runs it"; return 77; }
     have rustup || { echo "no rustup, which has the target: rustup target add $AARCH64"; return 77; }
     rustup target add "$AARCH64" || { echo "no target: rustup target add $AARCH64"; return 77; }
     have aarch64-linux-gnu-gcc || install_packages gcc-aarch64-linux-gnu
@@ -126,13 +123,8 @@ fuzz_dictionary() {
 # gets none: compiling takes 11 minutes of processor time then, and 27 with a little optimization, which makes the targets some 5 to
 # 20 times as fast.
 fuzz_build() {
-    local flags=(--cfg fuzzing -Cdebug-assertions -Cpasses=sancov-module) option level=0
+    local flags=(--cfg fuzzing -Cdebug-assertions -Cpasses=sancov-module -Zsanitizer=address) option level=0
     ((FUZZ_SECONDS < 60)) || level=1
-    if [[ -n $TAKT_BRIEF ]]; then
-        echo "BRIEF: without AddressSanitizer; ./test fuzz has it"
-    else
-        flags+=(-Zsanitizer=address)
-    fi
     for option in level=4 inline-8bit-counters pc-table trace-compares; do flags+=("-Cllvm-args=-sanitizer-coverage-$option"); done
     # With a target, these flags hold for neither build scripts nor macros.
     RUSTFLAGS="${flags[*]}" CARGO_PROFILE_RELEASE_OPT_LEVEL=$level CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_TARGET_DIR=$TARGET/fuzz \

@@ -85,7 +85,7 @@ need_open62541() {
 }
 
 # The source package of the kernel and the programs that build it.
-need_lab() {
+need_kernel() {
     compgen -G '/usr/src/linux-source-6.*.tar.xz' >/dev/null || install_packages linux-source-6.12
     have flex || install_packages flex
     have bison || install_packages bison
