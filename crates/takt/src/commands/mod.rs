@@ -29,37 +29,69 @@ mod user;
 mod watch;
 mod write;
 
-use crate::arguments::Command;
+use crate::arguments::{
+    Command, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup,
+};
 
 /// Runs a command. Its log has the level `verbose`, as [`output::start_tracing`](crate::output::start_tracing) has it.
 pub fn run(command: Command, verbose: u8) -> miette::Result<()> {
     match command {
-        Command::Demo(arguments) => demo::run(&arguments),
-        Command::Registry(arguments) => registry::run(arguments),
-        Command::Provider(arguments) => provider::run(&arguments),
-        Command::Browse(arguments) => browse::run(&arguments),
-        Command::Discover(arguments) => discover::run(&arguments),
-        Command::Read(arguments) => read::run(&arguments),
-        Command::Write(arguments) => write::run(&arguments),
-        Command::Call(arguments) => call::run(&arguments),
-        Command::Watch(arguments) => watch::run(&arguments),
-        Command::History(arguments) => history::run(&arguments),
-        Command::Publish(arguments) => publish::run(&arguments),
-        Command::Loopback(arguments) => control_loop::loopback(&arguments),
-        Command::Subscribe(arguments) => subscribe::run(&arguments),
-        Command::Trust(arguments) => trust::run(&arguments),
-        Command::User(arguments) => user::run(&arguments),
-        Command::Ps(arguments) => ps::run(&arguments),
-        Command::Clean(arguments) => clean::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments, verbose),
-        Command::PubSub(command) => pubsub::run(&command),
-        Command::Simulate(arguments) => simulate::run(&arguments),
-        Command::Bounds(arguments) => bounds::run(&arguments),
-        Command::Analyze(arguments) => analyze::run(&arguments),
-        Command::Report(arguments) => report::run(&arguments),
-        Command::Scenario(command) => scenario::run(&command),
-        Command::Tsn(command) => tsn::run(&command),
-        Command::Lab(command) => lab::run(&command),
-        Command::Completions { shell } => completions::run(shell),
+        Command::OpcUa(group) => opc_ua(group),
+        Command::Services(group) => services(group),
+        Command::PubSub(group) => pubsub_group(group),
+        Command::Laboratory(group) => laboratory(group),
+        Command::Other(group) => other(group, verbose),
+    }
+}
+
+fn opc_ua(command: OpcUaGroup) -> miette::Result<()> {
+    match command {
+        OpcUaGroup::Browse(arguments) => browse::run(&arguments),
+        OpcUaGroup::Discover(arguments) => discover::run(&arguments),
+        OpcUaGroup::Read(arguments) => read::run(&arguments),
+        OpcUaGroup::Write(arguments) => write::run(&arguments),
+        OpcUaGroup::Call(arguments) => call::run(&arguments),
+        OpcUaGroup::Watch(arguments) => watch::run(&arguments),
+        OpcUaGroup::History(arguments) => history::run(&arguments),
+    }
+}
+
+fn services(command: ServicesGroup) -> miette::Result<()> {
+    match command {
+        ServicesGroup::Demo(arguments) => demo::run(&arguments),
+        ServicesGroup::Registry(arguments) => registry::run(arguments),
+        ServicesGroup::Provider(arguments) => provider::run(&arguments),
+        ServicesGroup::Trust(arguments) => trust::run(&arguments),
+        ServicesGroup::User(arguments) => user::run(&arguments),
+        ServicesGroup::Ps(arguments) => ps::run(&arguments),
+        ServicesGroup::Clean(arguments) => clean::run(&arguments),
+    }
+}
+
+fn pubsub_group(command: PubSubGroup) -> miette::Result<()> {
+    match command {
+        PubSubGroup::Publish(arguments) => publish::run(&arguments),
+        PubSubGroup::Subscribe(arguments) => subscribe::run(&arguments),
+        PubSubGroup::Loopback(arguments) => control_loop::loopback(&arguments),
+        PubSubGroup::PubSub(command) => pubsub::run(&command),
+    }
+}
+
+fn laboratory(command: LaboratoryGroup) -> miette::Result<()> {
+    match command {
+        LaboratoryGroup::Scenario(command) => scenario::run(&command),
+        LaboratoryGroup::Bounds(arguments) => bounds::run(&arguments),
+        LaboratoryGroup::Simulate(arguments) => simulate::run(&arguments),
+        LaboratoryGroup::Tsn(command) => tsn::run(&command),
+        LaboratoryGroup::Lab(command) => lab::run(&command),
+        LaboratoryGroup::Analyze(arguments) => analyze::run(&arguments),
+        LaboratoryGroup::Report(arguments) => report::run(&arguments),
+    }
+}
+
+fn other(command: OtherGroup, verbose: u8) -> miette::Result<()> {
+    match command {
+        OtherGroup::Bench(arguments) => bench::run(&arguments, verbose),
+        OtherGroup::Completions { shell } => completions::run(shell),
     }
 }

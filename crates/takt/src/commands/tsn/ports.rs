@@ -210,12 +210,13 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::arguments::{Arguments, Command, TsnCommand};
+    use crate::arguments::{Arguments, Command, LaboratoryGroup, TsnCommand};
 
     fn named(arguments: &[&str]) -> Result<Ports, String> {
         let line = ["takt", "tsn", "plan"].iter().chain(arguments);
         let parsed = Arguments::try_parse_from(line).map_err(|error| error.to_string())?;
-        let Command::Tsn(TsnCommand::Plan(plan)) = parsed.command else {
+        let Command::Laboratory(LaboratoryGroup::Tsn(TsnCommand::Plan(plan))) = parsed.command
+        else {
             panic!("another command");
         };
         ports(&plan.port).map_err(|error| error.to_string())

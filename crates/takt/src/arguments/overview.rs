@@ -1,0 +1,132 @@
+//! The page of `takt --help`: all commands, each below the heading of its group.
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+use clap::builder::Styles;
+
+use super::{LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup};
+
+/// Returns each heading with its commands, in the order in which they are shown.
+fn sections() -> [(&'static str, clap::Command); 5] {
+    let mut others = commands_of::<OtherGroup>();
+    // clap adds the command `help`.
+    others.build();
+    [
+        ("OPC UA", commands_of::<OpcUaGroup>()),
+        ("Services of this host", commands_of::<ServicesGroup>()),
+        ("PubSub", commands_of::<PubSubGroup>()),
+        ("TSN laboratory", commands_of::<LaboratoryGroup>()),
+        ("Takt itself", others),
+    ]
+}
+
+fn commands_of<Group: Subcommand>() -> clap::Command {
+    Group::augment_subcommands(clap::Command::new("takt"))
+}
+
+/// Returns the template of the page. clap has no headings for commands, so it has them as text.
+pub(super) fn template() -> String {
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let sections = sections();
+    let all = sections
+        .iter()
+        .flat_map(|(_, group)| group.get_subcommands());
+    let width = all.map(|command| command.get_name().len()).max();
+    let width = width.unwrap_or(0);
+    let mut template = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    // Writing into a String cannot fail.
+    for (heading, group) in &sections {
+        let _ = writeln!(template, "\n{header}{heading}:{header:#}");
+        for command in group.get_subcommands() {
+            let name = command.get_name();
+            let space = width - name.len() + 2;
+            let about = command.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let _ = writeln!(template, "  {literal}{name}{literal:#}{:space$}{about}", "");
+        }
+    }
+    template + &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::panic,
+        clippy::unwrap_used,
+        reason = "a test fails by panicking"
+    )]
+
+    use clap::CommandFactory;
+
+    use super::super::Arguments;
+
+    /// Width of a terminal.
+    const WIDTH: usize = 80;
+
+    #[test]
+    fn each_command_is_in_one_line_below_one_heading() {
+        let mut command = Arguments::command();
+        command.build();
+        let page = command.render_help().to_string();
+        for below in command.get_subcommands() {
+            let begin = format!("  {} ", below.get_name());
+            let lines = page.lines().filter(|line| line.starts_with(&begin));
+            assert_eq!(lines.count(), 1, "{}: {page}", below.get_name());
+        }
+        let headings: Vec<&str> = page.lines().filter(|line| line.ends_with(':')).collect();
+        assert_eq!(headings.len(), super::sections().len() + 1, "{page}");
+    }
+
+    #[test]
+    fn the_index_of_documents_has_the_same_order() {
+        let index = include_str!("../../../../docs/README.md");
+        let mut rest = index;
+        for (heading, group) in super::sections() {
+            let title = format!("\n## {heading}\n");
+            let (_, after) = rest
+                .split_once(&title)
+                .unwrap_or_else(|| panic!("no {title}"));
+            let names = group.get_subcommands().map(clap::Command::get_name);
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            let (first, _) = after.split_once("\n\n*").unwrap();
+            assert!(first.contains(&names.join(", ")), "{heading}: {first}");
+            rest = after;
+        }
+    }
+
+    /// Notes each command below `command` that has no commands itself, but the option `--json`.
+    fn with_json(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+        let mut options = command.get_arguments();
+        if options.any(|option| option.get_long() == Some("json")) {
+            found.push(path.trim_start().to_owned());
+        }
+        for below in command.get_subcommands() {
+            with_json(below, &format!("{path} {}", below.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn the_commands_with_json_are_documented() {
+        let document = include_str!("../../../../docs/what-works.md");
+        let (_, section) = document.split_once("\n## Output for programs\n").unwrap();
+        let (_, list) = section.split_once("These commands have it:").unwrap();
+        let (list, _) = list.split_once("\n\n").unwrap();
+        let documented: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+        let mut found = Vec::new();
+        with_json(&Arguments::command(), "", &mut found);
+        // Most benchmarks have it.
+        found.retain(|path| !path.starts_with("bench"));
+        assert_eq!(documented, found);
+    }
+
+    #[test]
+    fn the_page_fits_a_terminal() {
+        let page = Arguments::command().render_help().to_string();
+        for line in page.lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+        assert!(page.contains("-V, --version"), "{page}");
+    }
+}
