@@ -33,7 +33,7 @@ pub fn open62541(name: &str) -> PathBuf {
     let path = profile_directory().join(name);
     assert!(
         path.exists(),
-        "{} is missing: cargo build -p takt-peer-open62541",
+        "{} is missing: cargo build -p takt-peer-open62541 (needs cmake and libclang: docs/performance.md)",
         path.display()
     );
     path
