@@ -174,6 +174,7 @@ impl Announcer {
         if !mine && probe != DiscoveryProbe::FindApplications {
             return Ok(());
         }
+        // One delay for all topics of a probe, so that they can share messages.
         let due = self.schedule.delay(now);
         for topic in self.topics(probe) {
             self.schedule.add(due, topic);
@@ -312,6 +313,7 @@ impl Announcer {
             match group.is_ready(now.instant) {
                 true => protection = Some(&mut group.protection),
                 false => {
+                    // Names and types of protected fields are as secret as their values.
                     **meta_data = DataSetMetaDataType::default();
                     *status_code = StatusCode::BadSecurityModeInsufficient;
                 }

@@ -52,6 +52,7 @@ impl Prober {
                 question.publisher_id == *publisher_id && ids.contains(&question.data_set_writer_id)
             })
         };
+        // An answer to another Subscriber may have come meanwhile.
         self.questions.retain(is_missing);
         for (publisher_id, ids) in missing {
             for id in ids {

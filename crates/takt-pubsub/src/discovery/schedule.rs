@@ -21,6 +21,7 @@ pub(super) struct RandomDelay {
 
 impl RandomDelay {
     pub(super) fn new(seed: u64) -> Self {
+        // xorshift of 0 is 0 for ever.
         Self { random: seed | 1 }
     }
 
@@ -58,6 +59,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
 
     /// Adds an announcement at this time, or later if it was announced just now. One that waits already is not added twice.
     pub(super) fn add(&mut self, due: Instant, what: T) {
+        // The first due time holds: a later probe must not delay the answer to an earlier one.
         if self.waiting.len() >= MAX_WAITING || self.waiting.iter().any(|(_, it)| *it == what) {
             return;
         }

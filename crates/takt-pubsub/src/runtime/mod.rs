@@ -89,6 +89,7 @@ impl PubSub {
             |connection: &&PubSubConnectionDataType| configuration.enabled && connection.enabled;
         let mut announced = Vec::new();
         for connection in configuration.connections.iter().filter(enabled) {
+            // One connection of a Publisher speaks for all of it; otherwise each would announce the same.
             let is_first = !announced.contains(&&connection.publisher_id);
             let stop = running.stop.clone();
             let announcer =

@@ -106,6 +106,7 @@ impl PublisherThread {
             meta_data: self.meta_data.iter().map(queue).collect::<Result<_, _>>()?,
         };
         let cyclic = self.timing.cycles()?;
+        // Last: opening links allocates and waits, which a real-time thread must not.
         self.real_time.apply()?;
         Ok((links, cyclic.with_spin(self.real_time.spin)))
     }
@@ -118,6 +119,7 @@ impl PublisherThread {
         while let Some(command) = self.commands.next() {
             self.obey(command);
         }
+        // Once for the whole cycle, so that all its messages have one time.
         let now = Now::read();
         let launch_time = self.timing.launch_time(&cycle);
         let is_due = |queue: &MetaDataQueue| queue.next.is_some_and(|next| next <= now.instant);
@@ -146,6 +148,7 @@ impl PublisherThread {
         );
         self.status
             .note_cycle(cycle.overruns, cycle.wake_up_latency_nanos);
+        // After the attempt to send: until then the link may not know that it is down.
         let link = links.data.state();
         let state = self.group.state(state_of_link(link));
         self.status.set_states(link, state);

@@ -105,6 +105,7 @@ impl SubscriberThread {
         let receivers = self.links.iter().map(open).collect::<Result<_, _>>()?;
         let ask = |link: &LinkPlan| open_sender(&link.address, &link.options).map_err(at);
         let discovery = self.discovery.as_ref().map(ask).transpose()?;
+        // Last: opening links allocates and waits, which a real-time thread must not.
         self.real_time.apply()?;
         Ok((receivers, discovery))
     }
@@ -114,6 +115,7 @@ impl SubscriberThread {
         let next = next.into_iter().chain(
             self.prober
                 .next_timeout()
+                // Probes are looked at in intervals, so an earlier wake-up would be in vain.
                 .map(|time| time.max(self.next_probe)),
         );
         let next = next.min();
@@ -156,6 +158,7 @@ impl SubscriberThread {
                     status.add(0, 0, 1);
                     problems.tell(error);
                 }
+                // A receiver that fails does not wait, and the thread must not spin.
                 std::thread::sleep(wait);
             }
         }

@@ -52,6 +52,7 @@ impl Timing {
                 let delay = publishing.saturating_sub(wake_up).rem_euclid(interval);
                 Some(Offsets {
                     wake_up,
+                    // A message cannot leave at the moment at which it is made.
                     launch_delay: if delay == 0 { interval } else { delay },
                 })
             }
