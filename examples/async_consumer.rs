@@ -2,13 +2,12 @@
 //!
 //! ```text
 //! ./run
-//! cargo run -p takt-app --features async --example async_consumer -- opc.tcp://localhost:4840
+//! cargo run -p takt-client --features async --example async_consumer -- opc.tcp://localhost:4840
 //! ```
 use std::time::Duration;
 
-use takt_app::asynchronous::AsyncClient;
-use takt_app::{ClientOptions, MonitoredItemOptions, SubscriptionOptions};
-use takt_ua::NodeId;
+use takt_client::asynchronous::AsyncClient;
+use takt_client::{ClientOptions, MonitoredItemOptions, NodeId, SubscriptionOptions};
 
 /// Variables below `Server_ServerStatus` (OPC 10000-5, 12.10): StartTime, CurrentTime and State.
 const STATUS: [(&str, u32); 3] = [("StartTime", 2257), ("CurrentTime", 2258), ("State", 2259)];

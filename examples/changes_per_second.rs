@@ -14,13 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use takt_app::serve::{ServeOptions, Serving};
+use takt_app::{Cell, DateTime, NodeId, Server, StatusCode, StoredValue, Value, Variant};
 use takt_app::{
     Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions,
 };
-use takt_cell::Cell;
-use takt_services::Server;
-use takt_space::{StoredValue, Value};
-use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 const VARIABLES: u32 = 1000;
 /// Interval of the changes of each Variable.

@@ -2,8 +2,7 @@
 use std::{collections::HashMap, ops::ControlFlow, sync::Arc, sync::atomic::AtomicBool};
 
 use takt_app::control::{ControlCycle, ControlLoop, ControlOptions, from_toml};
-use takt_cell::Cell;
-use takt_ua::{DateTime, NodeId, StatusCode, Variant};
+use takt_app::{Cell, DateTime, NodeId, StatusCode, Variant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cell = || Arc::new(Cell::of(&Variant::Double(0.0)));

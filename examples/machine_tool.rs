@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use takt_app::{Cell, DateTime, LocalizedText, StatusCode, Variant};
 use takt_app::{Instance, NodeSets, Provider, TypeName};
-use takt_cell::Cell;
-use takt_ua::{DateTime, LocalizedText, StatusCode, Variant};
 
 const MACHINE_TOOL: &str = "http://opcfoundation.org/UA/MachineTool/";
 

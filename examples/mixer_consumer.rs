@@ -1,6 +1,5 @@
 //! A Consumer that finds the Mixer's data in the registry, then reads, writes and calls at the Mixer itself.
-use takt_app::{ClientOptions, Consumer};
-use takt_ua::Variant;
+use takt_client::{ClientOptions, Consumer, Variant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let registry = "opc.iox2://SemanticRegistryServer";

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_app::{BuiltInType, Cell, DateTime, StatusCode, Variant};
 use takt_app::{Method, Provider, Unit, Variable};
-use takt_cell::Cell;
-use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use takt_app::{LimitAlarm, Provider, Variable};
-use takt_cell::Cell;
-use takt_ua::{DateTime, StatusCode, Variant};
+use takt_app::{Cell, DateTime, LimitAlarm, Provider, StatusCode, Variable, Variant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let temperature = Arc::new(Cell::of(&Variant::Double(20.0)));

@@ -1,9 +1,12 @@
-//! The API for applications: [`Provider`] and [`Consumer`].
+//! The API for applications that provide: [`Provider`], [control loops](control), and the thread that serves.
 //!
-//! A Provider serves Variables and Methods over shared memory and TCP and keeps them registered with the registry. A
-//! Consumer finds them in the registry and uses them at the Provider (paper `opcua-shared-memory-iceoryx2`, sections 3
-//! and 4). [`client::Client`] is the session below both, which works with any OPC UA server. The services are in
-//! `takt-services`, the transports in `takt-tcp` and `takt-shm`.
+//! A Provider serves Variables and Methods over shared memory and TCP and keeps them registered with the registry (paper
+//! `opcua-shared-memory-iceoryx2`, sections 3 and 4). The services are in `takt-services`, the transports in `takt-tcp` and
+//! `takt-shm`.
+//!
+//! The crate is the only dependency of a program: it contains `takt-client` ([`Consumer`], [`Client`], [`Subscription`]), the
+//! types of values ([`Variant`], [`Cell`] and, in [`ua`], all others), [PubSub](pubsub) and [real-time settings](real_time). A
+//! program that only consumes depends on `takt-client` alone.
 //!
 //! One thread serves all clients of a Provider. Methods, and callbacks that compute or store values, run on worker threads
 //! ([`WorkerOptions`]), so a slow one delays no other client. One that is quick is declared inline ([`Method::inline`],
@@ -20,10 +23,9 @@
 //! use std::time::Duration;
 //!
 //! use takt_app::serve::ServeOptions;
+//! use takt_app::{Cell, DateTime, StatusCode, Variant};
 //! use takt_app::{ClientOptions, Consumer, Provider, Unit, Variable};
-//! use takt_cell::Cell;
 //! use takt_registry::{Registry, RegistryOptions};
-//! use takt_ua::{DateTime, StatusCode, Variant};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let directory = tempfile::tempdir()?;
@@ -59,42 +61,23 @@
 #![forbid(unsafe_code)]
 
 mod alarms;
-#[cfg(feature = "async")]
-pub mod asynchronous;
 pub mod audit;
-mod certificate_types;
-pub mod certificates;
-pub mod client;
-mod consumer;
 pub mod control;
-mod endpoint;
-mod error;
 mod history;
 mod issued_tokens;
-mod key_log;
 mod keys;
-mod mirror;
-pub mod model;
-mod namespace_map;
 mod private_file;
 mod provider;
+pub mod pubsub;
+pub mod real_time;
 #[doc(hidden)]
 pub mod refusals;
 pub mod serve;
 mod server_configuration;
-mod state_directory;
-mod subscription;
 pub mod users;
 mod workers;
 
 pub use alarms::CONDITION_METHODS;
-pub use client::{
-    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, HistoryRange, Identity,
-    OutputsInPlace, ReverseClient, SecurityChoice, TypedNode, ValueInPlace, Waiting,
-};
-pub use consumer::{Consumer, Item, ProviderEntry};
-pub use endpoint::{Endpoint, EndpointError, loopback};
-pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use history::{
     COMMIT_INTERVAL, History, HistoryCounts, HistoryStartError, MAX_RECORDED,
     MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES, Recording, forward_history,
@@ -103,25 +86,27 @@ pub use issued_tokens::{JwtOptions, JwtOptionsError};
 pub use keys::{
     KeyKeeper, KeyNews, KeyReceiver, KeyReceiverError, KeyReceiverOptions, MissingKeys,
 };
-pub use mirror::Mirror;
-pub use namespace_map::NamespaceMap;
 pub use provider::{
     DataType, DeclarationMistake, Enumeration, Field, Instance, InstanceError, LimitAlarm,
     MemberValue, Method, ModelStructure, NodeError, NodeSets, NodeSetsError, Object, OwnType,
     Provider, ProviderBuilder, ProviderError, RegistryState, StructureDataType, StructureError,
     StructureFields, TypeName, TypeNameError, Unit, Variable,
 };
-pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
-pub use subscription::{
-    DataChange, EventNotification, EventQuery, MonitoredItemOptions, Subscription,
-    SubscriptionOptions,
+#[cfg(feature = "async")]
+pub use takt_client::asynchronous;
+pub use takt_client::{
+    Aggregate, Attribute, BuiltInType, ByteString, Cell, Client, ClientError, ClientOptions,
+    ClientSecurity, ConnectionError, Consumer, CurrentValue, DataChange, DataValue, DateTime,
+    Endpoint, EndpointError, EndpointUrl, EndpointUrlError, EventNotification, EventQuery, Follow,
+    HistoryRange, Identity, Item, LocalizedText, Mirror, MonitoredItemOptions, NamespaceMap,
+    NodeId, OutputsInPlace, ProtocolError, ProviderEntry, QualifiedName, Reading, ReverseClient,
+    ReverseListener, SecurityChoice, StateDirectoryError, StatusCode, Subscription,
+    SubscriptionOptions, TypedNode, ValueInPlace, Variant, Waiting, certificates, client, loopback,
+    model, prepare_state_directory, state_directory, ua,
 };
-pub use takt_history::{Aggregate, HistoryStoreOptions};
-pub use takt_services::EventSink;
-pub use takt_space::{Event, UserRole};
-pub use takt_tcp::{EndpointUrl, EndpointUrlError, ReverseListener};
-/// Value of a field of a [`StructureFields`].
-pub use takt_ua::Variant as FieldValue;
+pub use takt_history::HistoryStoreOptions;
+pub use takt_services::{EventSink, Server, ServerBudgets};
+pub use takt_space::{Event, RoleSet, StoredValue, UserRole, Value, ValueSource};
 pub use workers::WorkerOptions;
 
 /// Functions for fuzz targets.

@@ -20,6 +20,7 @@ mod application;
 mod authenticated;
 mod certificate;
 mod certificate_error;
+mod certificate_types;
 mod changes;
 mod channel_keys;
 mod creation;

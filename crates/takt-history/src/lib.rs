@@ -24,7 +24,6 @@ mod record;
 mod records;
 mod store;
 
-pub use aggregate::Aggregate;
 pub use at_time::AtTimeQuery;
 pub use configuration::AggregateSettings;
 pub use error::HistoryError;
@@ -36,6 +35,7 @@ pub use records::{MemoryRecords, Records};
 pub use store::{
     Appended, HistoryStoreOptions, MAX_VALUE, Store, StoreReader, StoredRecords, VariableKey,
 };
+pub use takt_ua::Aggregate;
 
 /// Ticks of 100 ns in a second (OPC 10000-6, 5.2.2.5).
 pub(crate) const TICKS_PER_SECOND: i64 = 10_000_000;

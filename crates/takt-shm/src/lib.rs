@@ -135,6 +135,10 @@ mod error;
 pub mod fuzzing;
 mod handler;
 pub mod header;
+#[cfg(feature = "iceoryx2")]
+mod public;
+#[cfg(not(feature = "iceoryx2"))]
+#[path = "without_public.rs"]
 mod public;
 mod server;
 #[allow(unsafe_code, reason = "system calls that rustix does not offer")]
@@ -149,7 +153,7 @@ pub use channel::liveness::Liveness;
 pub use channel::socket::PeerCredentials;
 pub use client::{ClientConfig, CurrentValuePlace, ShmClient};
 pub use directory::clean::clean_dead;
-pub use directory::dead_nodes::CleanReport;
+pub use directory::clean_report::CleanReport;
 pub use directory::group::Group;
 pub use directory::group_directory::GROUP_ROOT_VARIABLE;
 pub use directory::location::RUNTIME_DIRECTORY_VARIABLE;
@@ -157,7 +161,7 @@ pub use directory::presence::{Counts, Presence, applications};
 pub use directory::runtime::Runtime;
 pub use error::ShmError;
 pub use handler::{Located, ShmChannels};
-pub use public::client::PublicClient;
-pub use public::names;
+#[cfg(feature = "iceoryx2")]
+pub use public::{client::PublicClient, names};
 pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};
 pub use wait_policy::WaitPolicy;

@@ -10,6 +10,7 @@
 
 #![deny(unsafe_code)]
 
+mod aggregate;
 mod base64;
 pub mod binary;
 mod description_lookup;
@@ -22,12 +23,15 @@ mod json_nesting;
 mod json_number;
 pub mod large_memory;
 pub mod request_handler;
+mod security_keys;
 mod status_code;
 mod types;
 mod uris;
 mod variant_text;
 
+pub use aggregate::Aggregate;
 pub use generated::{enumerations, structures, views};
+pub use security_keys::SecurityKeyUpdate;
 pub use status_code::{STATUS_CODES, StatusCode};
 pub use types::*;
 pub use uris::SECURITY_POLICY_NONE;

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use takt_client::{Client, ClientError, ProtocolError};
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate};
 
 use super::news::KeyNews;
-use crate::ClientError;
-use crate::client::Client;
 
 /// Number of requested keys: the current one, and enough others for a temporary absence of the service.
 const KEYS: u32 = 4;
@@ -165,7 +164,10 @@ impl Group {
         let taken = answer.and_then(|update| {
             self.ring
                 .update(&update, now)
-                .map_err(|error| ClientError::protocol(format!("SecurityGroup {}", self.id), error))
+                .map_err(|error| ClientError::Protocol {
+                    endpoint: format!("SecurityGroup {}", self.id),
+                    cause: ProtocolError::Content(error.to_string()),
+                })
         });
         let security_group_id = self.id.clone();
         let Err(error) = taken else {

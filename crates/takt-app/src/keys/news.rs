@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
+use takt_client::ClientError;
 use takt_pubsub::security::KeyRing;
-
-use crate::ClientError;
 
 /// News about the keys of a SecurityGroup.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use takt_client::Endpoint;
 use takt_crypto::{Certificate, KeyKind};
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate};
 use takt_services::{BuildError, Server, ServerBudgets};
@@ -14,7 +15,6 @@ use takt_ua::{NodeId, StatusCode, Variant, ids};
 use super::arguments::read;
 use super::news::{KeyNews, MissingKeys};
 use super::stored::{ReceivedKeys, StoredKeys};
-use crate::endpoint::Endpoint;
 use crate::serve::{ServeError, ServeOptions, Serving};
 
 /// Time after which missing first keys are reported. The registry pushes, or tries again, each 10 s.

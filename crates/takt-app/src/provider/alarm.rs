@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use takt_client::model::OWN_NAMESPACE;
 use takt_space::Value;
 use takt_ua::NodeId;
 
 use crate::alarms::limits::{Limit, Limits};
 use crate::alarms::{Kind, Watched};
-use crate::model::OWN_NAMESPACE;
 
 /// A limit alarm on a Variable: an ExclusiveLimitAlarmType (OPC 10000-9, 5.8.19), or with [`non_exclusive`](Self::non_exclusive) a
 /// NonExclusiveLimitAlarmType (OPC 10000-9, 5.8.20).

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use takt_client::model::provider;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, ObjectAttributes, VariableAttributes};
 use takt_ua::{
@@ -14,7 +15,6 @@ use super::mask;
 use crate::alarms::Kind;
 use crate::alarms::fields::state_names;
 use crate::alarms::shelving::milliseconds;
-use crate::model::provider;
 
 /// Longest MaxTimeShelved that an alarm can have: one year.
 pub(super) const LONGEST_SHELVED: Duration = Duration::from_secs(365 * 24 * 3600);

@@ -2,15 +2,14 @@
 
 use std::io;
 
+use takt_client::{EndpointError, StateDirectoryError};
 use takt_services::BuildError;
 use takt_space::{AddressSpaceError, PublishValueError};
 use takt_ua::BuiltInType;
 
 use super::instance_error::InstanceError;
-use crate::endpoint::EndpointError;
 use crate::history::HistoryStartError;
 use crate::serve::ServeError;
-use crate::state_directory::StateDirectoryError;
 
 /// Error of a Provider that could not be started.
 #[derive(Debug, thiserror::Error)]

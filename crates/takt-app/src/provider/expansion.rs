@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use takt_client::model::OWN_NAMESPACE;
 use takt_space::{ModellingRule, TypeMember, View};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, ObjectAttributes, VariableAttributes};
@@ -15,7 +16,6 @@ use super::method::Method;
 use super::nodesets;
 use super::property;
 use super::variable::{Source, Variable};
-use crate::model::OWN_NAMESPACE;
 
 /// Largest number of nodes of one instance: a registry gets them in one request.
 const MAX_NODES: usize = 1_000;

@@ -1,5 +1,6 @@
 //! Attributes of the Variables and Methods of an instance: those of their declarations, with what the application binds.
 
+use takt_client::model::OWN_NAMESPACE;
 use takt_space::VariableRef;
 use takt_ua::structures::{MethodAttributes, VariableAttributes};
 use takt_ua::{BuiltInType, ExtensionObject, NodeId, ids};
@@ -9,7 +10,6 @@ use super::expansion::{Expansion, Place, last_segment};
 use super::instance_error::InstanceError;
 use super::mask;
 use super::variable::{Source, Variable};
-use crate::model::OWN_NAMESPACE;
 
 impl Expansion<'_, '_> {
     /// Returns the attributes of a Variable, and notes its value.

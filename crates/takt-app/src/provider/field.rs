@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use takt_client::model::OWN_NAMESPACE;
 use takt_ua::structures::{Argument, StructureField};
 use takt_ua::{BuiltInType, Identifier, LocalizedText, NodeId};
-
-use crate::model::OWN_NAMESPACE;
 
 /// DataType of a Variable, an argument or a field: a built-in type, an [`Enumeration`](crate::Enumeration) or a
 /// [`StructureDataType`](crate::StructureDataType) of the Provider, or the NodeId of any other.

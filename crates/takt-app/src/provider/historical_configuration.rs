@@ -1,11 +1,11 @@
 //! The Object with the configuration of a Variable's history (OPC 10000-11, 5.2.3; OPC 10000-13, 4.2.1.2).
 
+use takt_client::model::HISTORICAL_CONFIGURATION;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, ObjectAttributes};
 use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
 use super::variable::Variable;
-use crate::model::HISTORICAL_CONFIGURATION;
 
 /// Returns the identifier of the Object of a Variable.
 pub(super) fn path(variable: &str) -> String {

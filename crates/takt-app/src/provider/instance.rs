@@ -76,9 +76,7 @@ impl From<&Arc<Cell>> for MemberValue {
 ///
 /// ```no_run
 /// use std::sync::Arc;
-/// use takt_app::{Instance, NodeSets, Provider, TypeName};
-/// use takt_cell::Cell;
-/// use takt_ua::{LocalizedText, Variant};
+/// use takt_app::{Cell, Instance, LocalizedText, NodeSets, Provider, TypeName, Variant};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// const MACHINE_TOOL: &str = "http://opcfoundation.org/UA/MachineTool/";

@@ -1,10 +1,9 @@
 //! AddNodes items with the NamespaceIndexes of another server.
 
+use takt_client::NamespaceMap;
 use takt_ua::ExtensionObject;
 use takt_ua::Variant;
 use takt_ua::structures::{AddNodesItem, GenericAttributes, VariableAttributes};
-
-use crate::namespace_map::NamespaceMap;
 
 /// Replaces the NamespaceIndexes of an item.
 pub(super) fn replace(map: &NamespaceMap, item: &mut AddNodesItem) {

@@ -40,6 +40,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use takt_client::model::{self, DEFAULT_REGISTRY};
+use takt_client::{
+    ClientSecurity, Endpoint, Identity, StateDirectoryError, directory_or_default,
+    prepare_state_directory,
+};
 use takt_history::HistoryStoreOptions;
 use takt_services::{EventSink, Server, ServerBudgets};
 use takt_space::RoleSet;
@@ -61,12 +66,8 @@ pub use structure::{StructureDataType, StructureError, StructureFields};
 pub use variable::{Unit, Variable};
 
 use crate::alarms::AlarmWatch;
-use crate::client::{ClientSecurity, Identity};
-use crate::endpoint::Endpoint;
 use crate::history::{History, HistoryCounts, HistoryStartError};
-use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{Advertised, ServeOptions, Serving, Traffic, towards};
-use crate::state_directory::{StateDirectoryError, directory_or_default, prepare_state_directory};
 use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
 use nodes::{Kind, Nodes};

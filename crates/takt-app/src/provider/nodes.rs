@@ -8,6 +8,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use takt_client::NamespaceMap;
+use takt_client::model::{self, OWN_NAMESPACE, provider};
 use takt_services::{BuildError, Server, ServerBudgets};
 use takt_space::{AddressSpaceError, Change, Edit, Value};
 use takt_ua::enumerations::NodeClass;
@@ -21,8 +23,6 @@ use super::nodesets::{self, NodeSets};
 use super::plan::{Offer, Plan, ServerNamespaces};
 use super::registry_state::SharedState;
 use crate::alarms::Watched;
-use crate::model::{self, OWN_NAMESPACE, provider};
-use crate::namespace_map::NamespaceMap;
 use crate::workers::Workers;
 
 /// Kind of the address space of a Provider.

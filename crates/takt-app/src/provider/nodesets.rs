@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use takt_client::model;
 use takt_services::{BuildError, Server};
 use takt_space::{AddressSpace, AddressSpaceError, ImportError, View};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, ids};
 
 use super::model_structure::ModelStructure;
-use crate::model;
 
 /// Largest number of types that are searched for a name.
 const MAX_TYPES: usize = 100_000;

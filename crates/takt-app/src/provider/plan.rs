@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use takt_client::model::{self, provider};
+use takt_client::{Endpoint, NamespaceMap};
 use takt_space::NodeAccess;
 use takt_ua::binary::Encode;
 use takt_ua::enumerations::NodeClass;
@@ -25,9 +27,6 @@ use super::method::Method;
 use super::property::{self, Property};
 use super::texts::{Names, Texts};
 use super::variable::Variable;
-use crate::endpoint::Endpoint;
-use crate::model::{self, provider};
-use crate::namespace_map::NamespaceMap;
 
 /// Declarations of a Provider, and its endpoints.
 pub(super) struct Offer {

@@ -1,13 +1,12 @@
 //! Requests that change the nodes of a Provider at the registry.
 
+use takt_client::model::{self, provider};
+use takt_client::{Client, ClientError, Follow};
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use super::plan::ServerNamespaces;
-use crate::client::{Client, Follow};
-use crate::error::ClientError;
-use crate::model::{self, provider};
 
 /// Number of operations of one NodeManagement request, small enough that the registry serves others in between when
 /// many Providers register at once.

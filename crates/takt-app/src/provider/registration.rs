@@ -6,6 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
+use takt_client::certificates::{trust_command, unknown_issuer_advice};
+use takt_client::model::{self, provider};
+use takt_client::{
+    Client, ClientError, ClientOptions, ClientSecurity, Endpoint, Identity, NamespaceMap,
+};
 use takt_crypto::CertificateError;
 use takt_rt::pauses::Pauses;
 use takt_rt::readiness::Waker;
@@ -19,12 +24,6 @@ use super::registered_nodes::{
 };
 use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
-use crate::certificates::{trust_command, unknown_issuer_advice};
-use crate::client::{Client, ClientOptions, ClientSecurity, Identity};
-use crate::endpoint::Endpoint;
-use crate::error::ClientError;
-use crate::model::{self, provider};
-use crate::namespace_map::NamespaceMap;
 
 /// First pause after an attempt to register, and the pause between looks for a registry that is not there yet over shared
 /// memory, which cost little.
@@ -427,7 +426,7 @@ mod tests {
         let mut pauses = Pauses::new(RETRY, LONGEST_RETRY);
         let local: Endpoint = "opc.iox2://Registry".parse().unwrap();
         let remote: Endpoint = "opc.tcp://plc:4840".parse().unwrap();
-        let absent = ClientError::unreachable(&local, crate::error::ConnectionError::NoSession);
+        let absent = ClientError::unreachable(&local, takt_client::ConnectionError::NoSession);
         let refused = ClientError::operation("Mixer", StatusCode::BadUserAccessDenied);
         for _ in 0..10 {
             assert_eq!(pause_after(&absent, &local, &mut pauses), RETRY);

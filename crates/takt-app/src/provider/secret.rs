@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::ClientError;
-use crate::state_directory::{StateDirectoryError, directory_or_default, prepare_state_directory};
+use takt_client::{
+    ClientError, StateDirectoryError, directory_or_default, prepare_state_directory,
+};
 
 /// File of one Provider's secret.
 #[derive(Debug, Clone)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use takt_client::model::OWN_NAMESPACE;
 use takt_ua::binary::{DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::StructureType as Layout;
 use takt_ua::structures::StructureDefinition;
@@ -11,7 +12,6 @@ use takt_ua::{
 };
 
 use super::field::{DataType, Field, Kind};
-use crate::model::OWN_NAMESPACE;
 
 /// Largest size of an encoded structure in bytes.
 const MAX_SIZE: usize = 64 << 20;
@@ -19,8 +19,7 @@ const MAX_SIZE: usize = 64 << 20;
 /// A structure: a DataType whose values are ExtensionObjects with these fields (OPC 10000-3, 5.8.3).
 ///
 /// ```
-/// use takt_app::{Field, Provider, StructureDataType, Variable};
-/// use takt_ua::BuiltInType;
+/// use takt_app::{BuiltInType, Field, Provider, StructureDataType, Variable};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let recipe = StructureDataType::new("Recipe")
@@ -87,8 +86,8 @@ pub trait StructureFields {
 macro_rules! structure_fields {
     ($structure:ty { $($field:ident: $name:literal),+ $(,)? }) => {
         impl $crate::StructureFields for $structure {
-            fn fields(&self) -> Vec<(&'static str, $crate::FieldValue)> {
-                vec![$(($name, $crate::FieldValue::from(::std::clone::Clone::clone(&self.$field)))),+]
+            fn fields(&self) -> Vec<(&'static str, $crate::Variant)> {
+                vec![$(($name, $crate::Variant::from(::std::clone::Clone::clone(&self.$field)))),+]
             }
         }
     };

@@ -4,10 +4,9 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::str::FromStr;
 
+use takt_client::Endpoint;
 use takt_services::AnnouncedHost;
 use takt_tcp::EndpointUrl;
-
-use crate::endpoint::Endpoint;
 
 /// `HOST[:PORT]` in the EndpointUrls of GetEndpoints, FindServers and CreateSession (OPC 10000-4, 5.5 and 5.7.2), instead of the
 /// host that the client used.
@@ -125,7 +124,7 @@ pub(super) fn announced(
         Some(advertise) => (advertise.url(url), AnnouncedHost::Configured),
         // Clients that name no host get the name of this one.
         None if url.is_unspecified() => {
-            let name = crate::certificates::host_name().parse();
+            let name = takt_client::certificates::host_name().parse();
             let named = name.map_or(url.clone(), |name: Advertised| name.url(url));
             (named, AnnouncedHost::OfClient)
         }

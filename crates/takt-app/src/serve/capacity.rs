@@ -1,6 +1,6 @@
 //! Number of connections of each endpoint, from the limits on Sessions and on file descriptors.
 
-use crate::endpoint::Endpoint;
+use takt_client::Endpoint;
 
 use super::error::ServeError;
 

@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use takt_client::prepare_state_directory;
 use takt_services::{Saving, Server};
 
 use crate::private_file;
-use crate::state_directory::prepare_state_directory;
 
 /// Time between two states of the file while values change.
 const INTERVAL: Duration = Duration::from_secs(10);

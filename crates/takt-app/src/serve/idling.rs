@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
+use takt_client::Waiting;
 use takt_rt::affinity;
 use takt_rt::waiting::{Arrivals, WaitStep};
-
-use crate::client::Waiting;
 
 /// Requests between two looks at the processor of the client.
 const REQUESTS_PER_LOOK: u32 = 64;

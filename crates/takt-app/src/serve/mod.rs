@@ -20,6 +20,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use takt_client::{Endpoint, Waiting, key_log};
 use takt_rt::affinity;
 use takt_rt::priority::{self, Policy};
 use takt_rt::readiness::{
@@ -34,9 +35,6 @@ use takt_tcp::{
 use takt_ua::large_memory;
 
 use crate::audit::{AuditLog, AuditTarget};
-use crate::client::Waiting;
-use crate::endpoint::Endpoint;
-use crate::key_log;
 use crate::server_configuration;
 use capacity::Descriptors;
 use durable::DurableFile;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use takt_client::Endpoint;
+use takt_client::certificates::{self, CertificatesError};
 use takt_crypto::{ApplicationSecurity, KeyKind, PolicyProfile};
 use takt_services::{EndpointConfig, Server};
 use takt_space::{RoleSet, UserRole};
@@ -11,8 +13,6 @@ use takt_ua::enumerations::MessageSecurityMode;
 
 use super::advertised::Advertised;
 use super::curves::OfferedCurves;
-use crate::certificates::{self, CertificatesError};
-use crate::endpoint::Endpoint;
 use crate::issued_tokens::{IssuedTokens, JwtOptions, JwtOptionsError};
 use crate::users::UserFile;
 

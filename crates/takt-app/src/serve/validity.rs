@@ -37,7 +37,7 @@ mod tests {
     use takt_crypto::{CertificateStore, EllipticCurve, KeyKind};
 
     use super::*;
-    use crate::certificates::describe;
+    use takt_client::certificates::describe;
 
     #[test]
     fn certificates_are_looked_at_once_an_hour() {

@@ -8,7 +8,6 @@ use takt_ua::{ByteString, Elements, NodeId, StatusCode, Variant, ids};
 
 use super::administration::{Administration, Call, refuse};
 use super::method::{Method, MethodResult};
-use crate::certificate_types::{kind_of, type_of};
 
 /// Forms of private keys that UpdateCertificate takes.
 pub(super) const KEY_FORMATS: [&str; 1] = ["PEM"];
@@ -61,7 +60,7 @@ fn check_group(group: &NodeId) -> Result<(), StatusCode> {
 fn kind(administration: &Administration, certificate_type: &NodeId) -> Result<KeyKind, StatusCode> {
     let any = NodeId::from(ids::APPLICATION_CERTIFICATE_TYPE);
     let is_any = certificate_type.is_null() || *certificate_type == any;
-    let wanted = kind_of(certificate_type);
+    let wanted = KeyKind::of_certificate_type(certificate_type);
     let mut own = administration.security.kinds();
     own.find(|kind| is_any || Some(*kind) == wanted)
         .ok_or(StatusCode::BadInvalidArgument)
@@ -188,7 +187,8 @@ fn apply_changes(
         Err(error) => refuse(error),
     };
     for certificate in certificates {
-        let (group, certificate_type) = (NodeId::from(GROUP), type_of(certificate.kind()));
+        let (group, certificate_type) =
+            (NodeId::from(GROUP), certificate.kind().certificate_type());
         let updated = AuditedAction::CertificateUpdated {
             object_id: call.object_id.as_ref(),
             method_id: call.method_id.as_ref(),
@@ -256,7 +256,7 @@ fn get_certificates(
     let security = &administration.security;
     let own = security
         .kinds()
-        .filter_map(|kind| Some((type_of(kind), security.identity_of(kind)?)));
+        .filter_map(|kind| Some((kind.certificate_type(), security.identity_of(kind)?)));
     let own = own.map(|(id, own)| (id, ByteString::from(own.certificate().der())));
     let (types, certificates): (Vec<NodeId>, Vec<ByteString>) = own.unzip();
     Ok(vec![Variant::from(types), Variant::from(certificates)])

@@ -23,7 +23,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use takt_crypto::ApplicationSecurity;
+use takt_crypto::{ApplicationSecurity, KeyKind};
 use takt_services::Server;
 use takt_space::{
     AddressSpaceError, CallError, MethodHandler, RemoteCall, RemoteMethod, RemoteOperations,
@@ -32,7 +32,6 @@ use takt_space::{
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, UaString, Variant, ids};
 
-use crate::certificate_types::type_of;
 use administration::Administration;
 pub use contents::fuzz as trust_list_contents;
 
@@ -110,7 +109,11 @@ fn properties(administration: &Arc<Administration>) -> Vec<(u32, Value)> {
         })
     };
     let formats = methods::KEY_FORMATS.map(UaString::from).to_vec();
-    let types: Vec<NodeId> = administration.security.kinds().map(type_of).collect();
+    let types: Vec<NodeId> = administration
+        .security
+        .kinds()
+        .map(KeyKind::certificate_type)
+        .collect();
     let most = u32::try_from(contents::MAX_TRUST_LIST).unwrap_or(u32::MAX);
     let yes = || Value::stored(true);
     let no = || Value::stored(false);

@@ -1,10 +1,9 @@
 //! Results of the aggregates (OPC 10000-13, 5), each calculated from the sums of an interval.
 
 use takt_ua::binary::Encode;
-use takt_ua::{DateTime, StatusCode, Variant};
+use takt_ua::{Aggregate, DateTime, StatusCode, Variant};
 
 use super::accumulator::{Accumulator, Extreme};
-use super::function::Aggregate;
 use crate::configuration::AggregateSettings;
 use crate::number;
 use crate::output::bits;

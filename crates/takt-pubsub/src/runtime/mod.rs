@@ -33,6 +33,7 @@ pub use options::{RealTime, RuntimeOptions, StartError};
 pub use output::{LinkOutput, LinkReservation};
 pub use problem::{Problem, ProblemCause};
 pub use status::{ComponentState, Statistics};
+pub use takt_link::LinkOptions;
 
 use crate::action::offers_actions;
 use crate::discovery::Prober;

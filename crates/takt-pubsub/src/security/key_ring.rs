@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zeroize::Zeroizing;
+use takt_ua::SecurityKeyUpdate;
 
 use super::keys::{KeyDataError, SecurityKeys};
 use super::policy::PubSubSecurityPolicy;
@@ -17,33 +17,6 @@ const GRACE: u32 = 2;
 
 /// Fraction of a KeyLifetime that is the shortest time between two requests to the SecurityKeyService.
 const REQUEST_INTERVAL: u32 = 16;
-
-/// Answer to `GetSecurityKeys` (OPC 10000-14, 8.3.2) with a StartingTokenId of 0: the current key comes first.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SecurityKeyUpdate {
-    /// URI of the SecurityPolicy of the keys.
-    pub security_policy_uri: String,
-    /// SecurityTokenId of the first key; the following keys have the following numbers.
-    pub first_token_id: u32,
-    /// Key data: see [`SecurityKeys::new`].
-    pub keys: Vec<Zeroizing<Vec<u8>>>,
-    /// Time until the second key becomes the current one.
-    pub time_to_next_key: Duration,
-    /// KeyLifetime: the time for which each of the following keys is current.
-    pub key_lifetime: Duration,
-}
-
-impl std::fmt::Debug for SecurityKeyUpdate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SecurityKeyUpdate")
-            .field("security_policy_uri", &self.security_policy_uri)
-            .field("first_token_id", &self.first_token_id)
-            .field("keys", &self.keys.len())
-            .field("time_to_next_key", &self.time_to_next_key)
-            .field("key_lifetime", &self.key_lifetime)
-            .finish()
-    }
-}
 
 /// Error in an answer of the SecurityKeyService. The ring is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -101,9 +101,10 @@ mod tests;
 mod verifier;
 
 pub use inspection::Inspection;
-pub use key_ring::{KeyRing, KeyRingError, MAX_KEYS, NoSendingKey, SecurityKeyUpdate};
+pub use key_ring::{KeyRing, KeyRingError, MAX_KEYS, NoSendingKey};
 pub use keys::{KeyDataError, SecurityKeys};
 pub use policy::{MESSAGE_NONCE_LENGTH, PubSubSecurityPolicy, SIGNATURE_LENGTH, SecurityModeError};
 pub use protector::{MessageProtector, ProtectError, ProtectorError};
 pub use replay::{MAX_RANDOM_PARTS, Replay, ReplayLimits};
+pub use takt_ua::SecurityKeyUpdate;
 pub use verifier::{MessageVerifier, Verified, VerifyError};

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::directory::bystander::Bystander;
-use crate::directory::dead_nodes::{self, CleanReport};
+use crate::directory::clean_report::CleanReport;
 use crate::directory::name_lock;
+use crate::directory::public_files::PATIENCE;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::public::abandoned;
 
 /// Removes only the leftovers of killed processes in the runtime directory (`None` is the usual one) and in /dev/shm.
 ///
@@ -36,11 +36,11 @@ impl Runtime {
     pub fn clean_dead(&self) -> Result<CleanReport, ShmError> {
         let mut report = CleanReport::default();
         if self.group().is_none() {
-            let config = self.iceoryx2_config();
-            report = dead_nodes::remove(config, dead_nodes::PATIENCE).ok_or_else(|| {
+            let files = self.public_files();
+            report = files.remove_dead(PATIENCE).ok_or_else(|| {
                 ShmError::iceoryx("list the nodes in use", "the nodes are not accessible")
             })?;
-            report.services = abandoned::remove_all(config);
+            report.services = files.remove_abandoned();
         }
         report.applications = name_lock::remove_dead(self);
         Ok(report)

@@ -6,12 +6,6 @@ use std::time::Duration;
 
 use iceoryx2::config::Config;
 use iceoryx2::prelude::{FileName, Path as IoxPath, SemanticString};
-use rustix::fs::Stat;
-
-/// Returns the prefix of a directory's files. The same directory has the same number wherever it is mounted.
-pub(crate) fn prefix_of(stat: &Stat) -> String {
-    format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
-}
 
 /// Returns the configuration for a directory.
 pub(crate) fn iceoryx2_config(path: &Path, prefix: &str) -> Result<Config, String> {

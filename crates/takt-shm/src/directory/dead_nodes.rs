@@ -7,30 +7,9 @@ use iceoryx2::config::Config;
 use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
-use crate::address::ApplicationName;
+use crate::directory::clean_report::CleanReport;
 use crate::directory::leftovers;
 use crate::public::Ipc;
-
-/// Time to wait for another process that removes the same leftovers.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Time for which a starting process waits for the same: it needs none of the leftovers.
-pub(crate) const SHORT_PATIENCE: Duration = Duration::from_millis(50);
-
-/// Result of [`clean_dead`](crate::clean_dead).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CleanReport {
-    /// Number of ended connections and servers whose shared memory was removed.
-    pub nodes: usize,
-    /// Number of removed services whose creation or removal was incomplete when their process was killed.
-    pub services: usize,
-    /// Applications that were not running any more and whose lock and socket were removed.
-    pub applications: Vec<ApplicationName>,
-    /// Number of ended connections and servers that could not be removed, or are being removed by another process.
-    pub failed: usize,
-    /// Number of connections and servers that are in use.
-    pub alive: usize,
-}
 
 /// Removes the leftovers of dead nodes. It waits for other processes that remove the same, but not longer than `patience` in all.
 /// `None` if iceoryx2 cannot list the nodes.

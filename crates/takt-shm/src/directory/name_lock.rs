@@ -16,10 +16,10 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::address::ApplicationName;
-use crate::directory::dead_nodes;
 use crate::directory::name_files::{
     LOCK_SUFFIX, SOCKET_SUFFIX, is_text_of_lock, names_in, remove, remove_socket,
 };
+use crate::directory::public_files::SHORT_PATIENCE;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 
@@ -102,7 +102,7 @@ impl NameLock {
     /// Removes the leftovers of killed applications' public services: of an earlier one with this name, or of any that has died.
     pub(crate) fn clean_up(&self, runtime: &Runtime) {
         if self.had_died || is_anybody_dead(runtime) {
-            dead_nodes::remove(runtime.iceoryx2_config(), dead_nodes::SHORT_PATIENCE);
+            runtime.public_files().remove_dead(SHORT_PATIENCE);
         }
     }
 

@@ -19,16 +19,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "iceoryx2")]
 use iceoryx2::config::Config;
-use iceoryx2::prelude::{LogLevel, set_log_level};
 use rustix::fs::{FlockOperation, Mode};
 
-use crate::directory::configuration::{iceoryx2_config, prefix_of};
 use crate::directory::group::Group;
 use crate::directory::group_directory::{self, GroupDirectory};
 use crate::directory::location::{
     Location, check_owner, is_same_file, make_directory, open_directory,
 };
+use crate::directory::public_files::{PublicFiles, prefix_of};
 use crate::directory::sweep::{sweep, try_exclusive};
 use crate::error::ShmError;
 use crate::system;
@@ -40,7 +40,7 @@ const TAKEN: &str = "belongs to another user: only that user or root can remove 
 #[derive(Debug)]
 pub struct Runtime {
     path: PathBuf,
-    config: Config,
+    public_files: PublicFiles,
     kind: Kind,
 }
 
@@ -78,12 +78,12 @@ impl Runtime {
     /// [`ShmError::NoSuchGroup`], [`ShmError::AccessDenied`] if this process does not belong to the group,
     /// [`ShmError::GroupDirectory`] if the directory is missing or not safe to use: not root's, not the group's, or open to others.
     pub fn open_for_group(group: &str, path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
-        set_log_level(LogLevel::Fatal);
+        keep_quiet();
         let group = Group::find(group)?;
         let directory = GroupDirectory::open(&group, path)?;
         let is_sticky = directory.is_sticky();
         let GroupDirectory { path, stat } = directory;
-        let config = iceoryx2_config(&path, &prefix_of(&stat)).map_err(|reason| {
+        let public_files = PublicFiles::new(&path, &prefix_of(&stat)).map_err(|reason| {
             ShmError::GroupDirectory {
                 path: path.clone(),
                 group: group.name().to_owned(),
@@ -92,7 +92,7 @@ impl Runtime {
         })?;
         Ok(Arc::new(Self {
             path,
-            config,
+            public_files,
             kind: Kind::Group { group, is_sticky },
         }))
     }
@@ -112,8 +112,7 @@ impl Runtime {
     /// [`ShmError::RuntimeDirectory`] if it cannot be made, or is not safe to use: not a directory, not the user's, or
     /// writable by others.
     pub fn open(path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
-        // iceoryx2 reports on stderr what it returns as an error too; its errors reach the callers.
-        set_log_level(LogLevel::Fatal);
+        keep_quiet();
         let Location { path, is_default } = Location::new(path);
         let uid = rustix::process::geteuid().as_raw();
         let refused = |reason: String| ShmError::RuntimeDirectory {
@@ -144,16 +143,16 @@ impl Runtime {
             } else {
                 prefix_of(&stat)
             };
-            let config = iceoryx2_config(&path, &prefix).map_err(&refused)?;
+            let public_files = PublicFiles::new(&path, &prefix).map_err(&refused)?;
             if try_exclusive(&directory) {
-                sweep(&path, &config);
+                sweep(&path, &public_files);
             }
             rustix::fs::flock(&directory, FlockOperation::LockShared)
                 .map_err(|e| refused(format!("cannot be locked: {e}")))?;
             if is_same_file(&path, &stat) {
                 return Ok(Arc::new(Self {
                     path,
-                    config,
+                    public_files,
                     kind: Kind::User {
                         directory,
                         is_default,
@@ -174,9 +173,14 @@ impl Runtime {
 
     /// Returns the configuration with which any iceoryx2 program reaches the public services: root path and prefix. A group has
     /// none.
+    #[cfg(feature = "iceoryx2")]
     #[must_use]
     pub fn iceoryx2_config(&self) -> &Config {
-        &self.config
+        &self.public_files.config
+    }
+
+    pub(crate) fn public_files(&self) -> &PublicFiles {
+        &self.public_files
     }
 
     /// Returns the group that shares here; `None` in a user's directory.
@@ -219,6 +223,12 @@ impl Runtime {
     }
 }
 
+/// Keeps iceoryx2 from reporting on stderr the errors that it returns: they reach the callers.
+fn keep_quiet() {
+    #[cfg(feature = "iceoryx2")]
+    iceoryx2::prelude::set_log_level(iceoryx2::prelude::LogLevel::Fatal);
+}
+
 /// Permission to read and write for the owner.
 const OURS: Mode = Mode::RUSR.union(Mode::WUSR);
 /// Permission to read and write for the group.
@@ -237,7 +247,7 @@ impl Drop for Runtime {
         let is_current =
             rustix::fs::fstat(directory).is_ok_and(|stat| is_same_file(&self.path, &stat));
         if is_current && try_exclusive(directory) {
-            sweep(&self.path, &self.config);
+            sweep(&self.path, &self.public_files);
             if *is_default {
                 // The directory stays if a file in it could not be removed.
                 let _ = fs::remove_dir(&self.path);

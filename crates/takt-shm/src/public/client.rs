@@ -15,7 +15,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::address::ApplicationName;
-use crate::directory::dead_nodes;
+use crate::directory::public_files::SHORT_PATIENCE;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MAX_MESSAGE, MessageHeader};
@@ -48,7 +48,7 @@ impl PublicClient {
     pub fn new(name: ApplicationName, runtime_directory: Option<&Path>) -> Result<Self, ShmError> {
         let runtime = Runtime::open(runtime_directory)?;
         // A killed caller keeps its place at the services, and nothing shows that it is dead.
-        dead_nodes::remove(runtime.iceoryx2_config(), dead_nodes::SHORT_PATIENCE);
+        runtime.public_files().remove_dead(SHORT_PATIENCE);
         Ok(Self {
             node: runtime.node(name.as_str())?,
             name,

@@ -3,6 +3,7 @@
 pub(crate) mod abandoned;
 pub(crate) mod client;
 pub mod names;
+pub(crate) mod offered;
 pub(crate) mod room;
 pub(crate) mod server;
 #[allow(unsafe_code, reason = "descriptors and services of iceoryx2")]

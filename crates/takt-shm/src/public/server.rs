@@ -15,6 +15,7 @@ use takt_ua::request_handler::RequestOutcome;
 
 use crate::address::ApplicationName;
 use crate::directory::dead_nodes;
+use crate::directory::public_files::PATIENCE;
 use crate::error::ShmError;
 use crate::handler::ShmChannels;
 use crate::header::{HEADER_LENGTH, MessageHeader};
@@ -106,7 +107,7 @@ impl<C> Public<C> {
                 Ok(ports) => break ports,
                 // A holder of the name is alone: the leftovers are of a killed process, and another process is removing them.
                 Err(ShmError::Iceoryx { .. }) if Instant::now() < give_up => {
-                    dead_nodes::remove(node.config(), dead_nodes::PATIENCE);
+                    dead_nodes::remove(node.config(), PATIENCE);
                     std::thread::sleep(PREDECESSOR_PAUSE);
                 }
                 Err(error) => return Err(error),

@@ -19,7 +19,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use iceoryx2::prelude::Node;
 use takt_rt::readiness::{Alarm, Interest, Readiness, key_id, tagged_key};
 
 use crate::address::ApplicationName;
@@ -30,9 +29,7 @@ use crate::directory::name_lock::NameLock;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::handler::ShmChannels;
-use crate::public::Ipc;
-use crate::public::room;
-use crate::public::server::Public;
+use crate::public::offered::Offered;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event};
@@ -61,9 +58,9 @@ const MAILS_PER_TURN: usize = 8;
 ///
 /// Dropping it closes all channels and removes every trace of it from the system.
 pub struct ShmServer<H: ShmChannels> {
-    // The order matters when the server is dropped: ports before the node, the node before the name and the directory.
+    // The order matters when the server is dropped: ports before the name and the directory.
     connections: Connections<H::Connection>,
-    public: Option<PublicNode<H::Connection>>,
+    public: Option<Offered<H::Connection>>,
     name: ApplicationName,
     _name_lock: NameLock,
     attention: Attention,
@@ -93,9 +90,6 @@ pub struct ShmServer<H: ShmChannels> {
     _runtime: Arc<Runtime>,
 }
 
-/// Public services, and the node of iceoryx2 to which they belong.
-type PublicNode<C> = (Node<Ipc>, Public<C>);
-
 impl<H: ShmChannels> ShmServer<H> {
     /// Takes the name and offers the services. Descriptors are added to `readiness` under `tag`.
     ///
@@ -111,20 +105,14 @@ impl<H: ShmChannels> ShmServer<H> {
         let runtime = Runtime::find(config.group.as_deref(), config.runtime_directory.as_deref())?;
         let name_lock = take_name(&runtime, &name)?;
         let completed = Completed::new()?;
-        let public = match config.public_services && runtime.group().is_none() {
-            true => {
-                name_lock.clean_up(&runtime);
-                let offered = Self::offer_public(&runtime, &name, &handler, &completed, &config);
-                Some(offered?)
-            }
-            false => None,
-        };
+        let waker = completed.for_handler();
+        let public = Offered::offer(&runtime, &name_lock, &name, &handler, waker, &config)?;
         let add = |descriptor, event: Event| {
             readiness
                 .add(descriptor, tagged_key(tag, event.to_id()), Interest::READ)
                 .map_err(|e| ShmError::io("wait for a descriptor", e))
         };
-        if let Some((_, public)) = &public {
+        if let Some(public) = &public {
             add(public.descriptor(), Event::Public)?;
         }
         add(completed.waker.as_fd(), Event::Completed)?;
@@ -163,26 +151,6 @@ impl<H: ShmChannels> ShmServer<H> {
             leftovers: Leftovers::default(),
             _runtime: runtime,
         })
-    }
-
-    fn offer_public(
-        runtime: &Runtime,
-        name: &ApplicationName,
-        handler: &H,
-        completed: &Completed,
-        config: &ServerConfig,
-    ) -> Result<PublicNode<H::Connection>, ShmError> {
-        room::check(room::PUBLIC_SERVICES)?;
-        let node = runtime.node(name.as_str())?;
-        let connection = handler.connect(None, name, completed.for_handler());
-        let public = Public::new(
-            &node,
-            name,
-            config.max_request,
-            config.max_response,
-            connection,
-        )?;
-        Ok((node, public))
     }
 
     /// Returns the name of the application.
@@ -337,11 +305,9 @@ impl<H: ShmChannels> Drop for ShmServer<H> {
         let _ = self.readiness.remove(self.connections.listener());
         let _ = self.readiness.remove(self.completed.waker.as_fd());
         let _ = self.readiness.remove(self.alarm.as_fd());
-        if let Some((node, public)) = self.public.take() {
+        if let Some(public) = self.public.take() {
             let _ = self.readiness.remove(public.descriptor());
             self.handler.disconnect(public.into_connection());
-            // The node is dropped after its ports.
-            drop(node);
         }
     }
 }

@@ -235,7 +235,7 @@ impl<H: ShmChannels> ShmServer<H> {
         for slot in held_back {
             self.come_back(slot);
         }
-        if let Some((_, public)) = &mut self.public {
+        if let Some(public) = &mut self.public {
             completed += usize::from(public.complete(&self.handler));
         }
         completed
@@ -250,7 +250,7 @@ impl<H: ShmChannels> ShmServer<H> {
     }
 
     pub(super) fn serve_public(&mut self) -> usize {
-        let Some((_, public)) = &mut self.public else {
+        let Some(public) = &mut self.public else {
             return 0;
         };
         let (answered, has_more) = public.poll(&self.handler, &mut self.copies.small);

@@ -1,6 +1,7 @@
 //! The aggregate functions: names and NodeIds (OPC 10000-13, 4.2.2).
 
-use takt_ua::{NodeId, ids};
+use crate::ids;
+use crate::types::NodeId;
 
 /// A supported aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -21,9 +21,9 @@ pub struct EventNotification {
 /// Selected fields of Events, and conditions that all have to hold.
 ///
 /// ```
-/// use takt_app::EventQuery;
-/// use takt_ua::enumerations::FilterOperator;
-/// use takt_ua::ids;
+/// use takt_client::EventQuery;
+/// use takt_client::ua::enumerations::FilterOperator;
+/// use takt_client::ua::ids;
 ///
 /// let query = EventQuery::new(["EventId", "Time", "Severity", "Message"])
 ///     .condition_id()

@@ -7,7 +7,6 @@ use takt_ua::{ByteString, Elements, NodeId, UaString, Variant, ids};
 
 use super::Client;
 use super::security_keys::named;
-use crate::certificate_types::type_of;
 use crate::error::ClientError;
 
 /// Bytes of a trust list that one Read or Write carries.
@@ -134,7 +133,7 @@ impl Client {
         }
         let inputs = vec![
             group(),
-            type_of(kind).into(),
+            kind.certificate_type().into(),
             Variant::from(UaString::null()),
             Variant::from(with_new_key),
             Variant::from(ByteString::from(&nonce)),
@@ -160,7 +159,7 @@ impl Client {
         let issuers = issuers.iter().map(|issuer| ByteString::from(*issuer));
         let inputs = vec![
             group(),
-            type_of(kind).into(),
+            kind.certificate_type().into(),
             Variant::from(ByteString::from(certificate)),
             Variant::from(issuers.collect::<Vec<_>>()),
             Variant::from(UaString::null()),

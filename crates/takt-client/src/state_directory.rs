@@ -63,10 +63,11 @@ pub fn state_directory() -> Result<PathBuf, StateDirectoryError> {
     from_environment(|variable| std::env::var_os(variable).map(PathBuf::from))
 }
 
-/// Returns `directory`, or the state folder of this user if there is none.
-pub(crate) fn directory_or_default(
-    directory: Option<&Path>,
-) -> Result<PathBuf, StateDirectoryError> {
+/// Returns `directory`, or the [state folder](state_directory) of this user if there is none.
+///
+/// # Errors
+/// Those of [`state_directory`].
+pub fn directory_or_default(directory: Option<&Path>) -> Result<PathBuf, StateDirectoryError> {
     directory.map_or_else(state_directory, |path| Ok(path.to_owned()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_history::Aggregate;
+use takt_ua::Aggregate;
 use takt_ua::structures::ReferenceDescription;
 use takt_ua::{DataValue, DateTime, NodeId, QualifiedName, Variant};
 

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use takt_pubsub::security::SecurityKeyUpdate;
+use takt_ua::SecurityKeyUpdate;
 use takt_ua::{ByteString, Elements, NodeId, Variant, ids};
 
 use super::Client;
 use crate::error::ClientError;
 
 impl Client {
-    /// Requests the keys of a SecurityGroup for a [`KeyRing`](takt_pubsub::security::KeyRing): the current key and
-    /// the following ones, as many as the service returns. Request at least two, so that no key is missing when keys
+    /// Requests the keys of a SecurityGroup, for the `KeyRing` of a Publisher or Subscriber: the current key and the
+    /// following ones, as many as the service returns. Request at least two, so that no key is missing when keys
     /// change.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_history::Aggregate;
+use takt_ua::Aggregate;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId, Structure, Variant};

@@ -11,7 +11,7 @@ const VARIABLE: &str = "OPCUAKEYLOGFILE";
 
 /// Returns the file of this process. It is opened once, with a warning, and only if the variable is set: by default no key is
 /// written anywhere.
-pub(crate) fn of_this_process() -> Option<Arc<KeyLog>> {
+pub fn of_this_process() -> Option<Arc<KeyLog>> {
     static OPENED: OnceLock<Option<Arc<KeyLog>>> = OnceLock::new();
     let opened = OPENED.get_or_init(|| open(std::env::var_os(VARIABLE)));
     opened.clone()

@@ -129,12 +129,16 @@ impl Client {
         ready(AttributeServices::call_method(self, object, method, inputs))
     }
 
-    pub(crate) fn protocol(&self, reason: impl Into<String>) -> ClientError {
+    /// Returns the error of a response that the standard does not allow, for services that are called with [`call`](Self::call).
+    pub fn protocol(&self, reason: impl Into<String>) -> ClientError {
         Requests::protocol(self, reason)
     }
 
     /// Checks that a response has a result for every operation of its request.
-    pub(crate) fn expect_count(
+    ///
+    /// # Errors
+    /// [`ClientError::Protocol`]: the numbers differ.
+    pub fn expect_count(
         &self,
         response: &str,
         expected: usize,

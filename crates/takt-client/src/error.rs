@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use takt_crypto::{CertificateError, StoreError};
 use takt_layout::LayoutError;
-use takt_pubsub::security::KeyRingError;
 use takt_shm::ShmError;
 use takt_ua::binary::{DecodeError, EncodeError};
 use takt_ua::{ParseQualifiedNameError, StatusCode};
@@ -253,9 +252,6 @@ pub enum ProtocolError {
     /// The other side broke the protocol of shared memory.
     #[error("{0}")]
     SharedMemory(#[from] ShmError),
-    /// The keys of a SecurityGroup are not valid.
-    #[error("{0}")]
-    Keys(#[from] KeyRingError),
     /// The content of the response contradicts the request or the standard.
     #[error("{0}")]
     Content(String),
@@ -400,7 +396,7 @@ impl ClientError {
     }
 
     /// Returns the error of a connection that could not be opened.
-    pub(crate) fn unreachable(endpoint: impl ToString, cause: impl Into<ConnectionError>) -> Self {
+    pub fn unreachable(endpoint: impl ToString, cause: impl Into<ConnectionError>) -> Self {
         Self::Unreachable {
             endpoint: endpoint.to_string(),
             cause: cause.into(),

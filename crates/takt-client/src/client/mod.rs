@@ -202,12 +202,12 @@ impl Client {
     }
 
     /// Sets the interrupt, which ends [`wait_for_end`](Self::wait_for_end).
-    pub(crate) fn set_interrupt(&mut self, interrupt: Waker) {
+    pub fn set_interrupt(&mut self, interrupt: Waker) {
         self.interrupt = Some(interrupt);
     }
 
     /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed.
-    pub(crate) fn wait_for_end(&self, timeout: Duration) {
+    pub fn wait_for_end(&self, timeout: Duration) {
         let interrupt = self.interrupt.iter();
         let mut descriptors: Vec<PollFd<'_>> = interrupt
             .map(|waker| PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN))
@@ -221,7 +221,7 @@ impl Client {
     }
 
     /// Returns whether the other side has closed the connection, or died.
-    pub(crate) fn is_hung_up(&self) -> bool {
+    pub fn is_hung_up(&self) -> bool {
         let Some((transport, _)) = &self.link.connected else {
             return false;
         };

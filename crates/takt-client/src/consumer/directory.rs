@@ -109,7 +109,7 @@ impl Consumer {
     /// Variables below them by their paths.
     ///
     /// ```no_run
-    /// # use takt_app::{ClientError, ClientOptions, Consumer};
+    /// # use takt_client::{ClientError, ClientOptions, Consumer};
     /// # fn main() -> Result<(), ClientError> {
     /// let mut consumer = Consumer::connect("opc.iox2://SemanticRegistryServer", ClientOptions::named("Panel"))?;
     /// for machine in consumer.find_by_type("MachineToolType")? {
