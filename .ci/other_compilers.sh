@@ -47,13 +47,13 @@ part_miri() {
     need_miri || return
     # Left out is what Miri cannot run: system calls (takt-link, sockets in takt-shm, priorities in takt-rt) and C functions (takt-malloc).
     miri_tests takt-rt --lib -- segment shared_bytes || return 1
-    miri_tests takt-cell --lib --test stress -- slots shared publication words one_writer as_many_writers one_number || return 1
+    miri_tests takt-cell --lib --test it -- slots:: shared:: publication:: words:: stress:: || return 1
     miri_tests takt-shm --lib -- channel::tests attention::tests header::tests layout::tests mail::tests scratch::tests || return 1
-    miri_tests takt-ua --test bytes_with || return 1
+    miri_tests takt-ua --test it -- bytes_with:: || return 1
     miri_tests takt-layout --lib || return 1
     # What is free of locks once more, as compiled for aarch64: another choice of code, and other orders, as the threads run differently.
     miri_tests takt-rt "${MIRI_AARCH64[@]}" --lib -- shared_bytes || return 1
-    miri_tests takt-cell "${MIRI_AARCH64[@]}" --lib --test stress -- slots publication one_writer as_many_writers one_number || return 1
+    miri_tests takt-cell "${MIRI_AARCH64[@]}" --lib --test it -- slots:: publication:: stress:: || return 1
     miri_tests takt-shm "${MIRI_AARCH64[@]}" --lib -- channel::tests attention::tests || return 1
 }
 
@@ -84,14 +84,13 @@ readonly AARCH64_CRATES=(--package takt --package takt-tests --package takt-rt -
 ahead_aarch64() {
     need_aarch64 || return 1
     cargo build "${AARCH64_CRATES[@]}" --bin takt || return 1
-    cargo test "${AARCH64_CRATES[@]}" --lib --test counting --test conformance --test command_line --no-run
+    cargo test "${AARCH64_CRATES[@]}" --lib --test end_to_end --no-run
 }
 
 part_aarch64() {
     need_aarch64 || return
     # The models of loom have a part of their own.
     cargo test --no-fail-fast "${AARCH64_CRATES[@]}" --lib -- --skip loom || return 1
-    cargo test "${AARCH64_CRATES[@]}" --test counting || return 1
     # The tests start this command line. The kernel need not know how to start foreign binaries: a script names the emulator.
     cargo build "${AARCH64_CRATES[@]}" --bin takt || return 1
     local takt
@@ -101,9 +100,7 @@ part_aarch64() {
     chmod +x "$TAKT_BIN"
     # The conformance suite over both transports; then a registry, a Provider and each of a Consumer's commands, processes of their own.
     # Left out is `takt demo`, which starts itself through /proc/self/exe: that is the emulator.
-    # takt-link has a test of this name, too, whose tests are in no module: qemu lacks the options of sockets that it needs.
-    cargo test "${AARCH64_CRATES[@]}" --test conformance -- :: || return 1
-    cargo test "${AARCH64_CRATES[@]}" --test command_line -- every_command_works_at_every_endpoint || return 1
+    cargo test "${AARCH64_CRATES[@]}" --test end_to_end -- conformance:: every_command_works_at_every_endpoint || return 1
 }
 
 # What the inputs of a fuzz target are made of.

@@ -13,7 +13,7 @@ part_format() {
 part_lint() {
     need_open62541
     # Features of what counts instructions would have most crates checked once more for the documentation.
-    cargo clippy --workspace --exclude takt-instructions --all-targets --features "takt/parquet,takt-bench/parquet,$ALL_TESTS" -- -D warnings
+    cargo clippy --workspace --exclude takt-instructions --all-targets --features "takt-bench/parquet,$ALL_TESTS" -- -D warnings
     cargo clippy --package takt-instructions --all-targets -- -D warnings
 }
 
@@ -22,23 +22,21 @@ part_generated() {
     cargo xtask generate --check
 }
 
+# Compiles the command line as the tests do. ARGUMENTS select what else is compiled.
+build_takt() { cargo build "${TESTS[@]}" --bin takt "$@"; }
+
 part_unit() {
     # The end-to-end tests start this binary.
-    cargo build --bins
-    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast || return 1
-    # The same command line with the feature that few users need.
-    local with_parquet=$TARGET/takt-with-parquet
-    cargo build --bins --features takt/parquet || return 1
-    cp "$TARGET/debug/takt" "$with_parquet"
-    TAKT_BIN=$(realpath "$with_parquet") cargo test --features "$ALL_TESTS" --test command_line parquet
+    build_takt --examples || return 1
+    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --lib --bins --test it --test constant_time \
+        --test end_to_end --test lab --test privileged --test repository -- --skip memory_group:: --skip pubsub_keys:: || return 1
+    cargo test --no-fail-fast "${TESTS[@]}" --doc
 }
 
-# All packages are selected here and below, and not takt-tests alone: other features of their dependencies would compile everything
-# once more.
 part_patience() {
-    cargo build --bins
-    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast --features "$ALL_TESTS" \
-        --test attack --test many_providers --test memory_group --test pubsub_keys --test soak --test survival
+    build_takt --test patience
+    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --test patience --test privileged -- \
+        attack:: many_providers:: memory_group:: pubsub_keys:: soak:: survival::
 }
 
 # The backend is for x86-64 only.
@@ -50,25 +48,25 @@ part_lab() {
     have tc || install_packages iproute2
     have setpriv || install_packages util-linux
     [[ -x /usr/bin/linux.uml ]] || install_packages user-mode-linux
-    TAKT_BIN=$(realpath "$TARGET/debug/takt") TAKT_LAB_BACKEND=uml cargo test --test lab -- ready_made
+    build_takt --test lab
+    TAKT_BIN=$(realpath "$TARGET/debug/takt") TAKT_LAB_BACKEND=uml cargo test "${TESTS[@]}" --test lab -- ready_made
 }
 
 ahead_kernel() {
     lab_is_possible || return 1
     # The kernel is built once for each version of Takt, and cached outside of this folder.
-    cargo build --bins || return 1
-    "$TARGET/debug/takt" lab setup || return 1
-    cargo test --test lab --no-run
+    build_takt --test lab || return 1
+    "$TARGET/debug/takt" lab setup
 }
 
 part_kernel() {
     lab_is_possible || return
     need_kernel
-    cargo build --bins
+    build_takt --test lab
     local takt
     takt=$(realpath "$TARGET/debug/takt")
     "$takt" lab setup
-    TAKT_BIN=$takt TAKT_LAB_BACKEND=uml cargo test --test lab
+    TAKT_BIN=$takt TAKT_LAB_BACKEND=uml cargo test "${TESTS[@]}" --test lab
 }
 
 part_docs() {
@@ -100,9 +98,9 @@ part_interop() {
     need_interop
     ahead_interop || return 1
     # Not the peer alone: other features of its dependencies would compile them once more.
-    cargo build --workspace --bins
+    cargo build --workspace --exclude=takt-{instructions,bench,middleware,profile} --features "$ALL_TESTS" --bins --test interop
     rm -rf "$TARGET/interoperability"
-    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast --features "$ALL_TESTS" --test 'interop_*' || return 1
+    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --test interop || return 1
     cargo xtask interoperability --check
 }
 
@@ -160,8 +158,9 @@ part_middleware() {
 }
 
 part_tutorial() {
+    # As ./run builds it: the other parts have features that few users need.
     cargo build --bins
-    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --features "$ALL_TESTS" --test tutorial
+    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test "${TESTS[@]}" --test patience -- tutorial::
 }
 
 # Checks of signatures and passwords, with optimization. Their dependencies are those of the other tests, which are compiled already.
@@ -169,7 +168,7 @@ part_tutorial() {
 constant_time_tests() {
     cargo test --config profile.dev.package.takt-crypto.opt-level=3 --config profile.dev.package.takt-tcp.opt-level=3 \
         --config profile.dev.package.takt-app.opt-level=1 --config profile.dev.package.takt-app.debug-assertions=false \
-        --test constant_time "$@"
+        "${TESTS[@]}" --test constant_time "$@"
 }
 
 ahead_instructions() {

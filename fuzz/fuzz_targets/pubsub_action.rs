@@ -1,7 +1,7 @@
 //! Messages to a Responder and a Requestor: after arbitrary messages a request is still executed once and answered.
 #![no_main]
 
-#[path = "../../crates/takt-pubsub/tests/pubsub/drill.rs"]
+#[path = "../../crates/takt-pubsub/tests/it/drill.rs"]
 mod drill;
 
 use std::sync::LazyLock;

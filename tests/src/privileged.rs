@@ -9,7 +9,7 @@ use std::time::Instant;
 /// A test with its requirement.
 #[derive(Debug, Clone, Copy)]
 pub struct Test {
-    /// Name in messages.
+    /// Name within its module.
     pub name: &'static str,
     /// A command whose failure means that the test cannot run.
     pub needs: &'static [&'static str],
@@ -45,27 +45,57 @@ pub const MEMORY_GROUPS: &[&str] = &[
      test -e $group/memory.limit_in_bytes || test -e $group/memory.max; found=$?; rmdir $group; exit $found",
 ];
 
-/// Runs the tests whose names contain the first argument of the command line.
+/// Tests that the command line selects, as libtest does: names that contain one of the arguments, and none of those after `--skip`.
+struct Selection {
+    wanted: Vec<String>,
+    skipped: Vec<String>,
+    is_list: bool,
+}
+
+impl Selection {
+    fn new(mut arguments: impl Iterator<Item = String>) -> Self {
+        let (mut wanted, mut skipped, mut is_list) = (Vec::new(), Vec::new(), false);
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--skip" => skipped.extend(arguments.next()),
+                "--list" => is_list = true,
+                option if option.starts_with('-') => (),
+                _ => wanted.push(argument),
+            }
+        }
+        Self {
+            wanted,
+            skipped,
+            is_list,
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let contains = |part: &String| name.contains(part);
+        (self.wanted.is_empty() || self.wanted.iter().any(contains))
+            && !self.skipped.iter().any(contains)
+    }
+}
+
+/// Runs the tests of these modules that the command line selects.
 #[must_use]
-pub fn main(tests: &[Test]) -> ExitCode {
+pub fn main(modules: &[(&str, Vec<Test>)]) -> ExitCode {
     let start = Instant::now();
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let is_list = arguments.iter().any(|argument| argument == "--list");
-    let filter = arguments
-        .into_iter()
-        .find(|argument| !argument.starts_with('-'))
-        .unwrap_or_default();
-    let (chosen, others): (Vec<&Test>, Vec<&Test>) =
-        tests.iter().partition(|test| test.name.contains(&filter));
-    if is_list {
-        for test in chosen {
-            println!("{}: test", test.name);
+    let selection = Selection::new(std::env::args().skip(1));
+    let tests = modules.iter().flat_map(|(module, tests)| {
+        let named = |test: &Test| (format!("{module}::{}", test.name), *test);
+        tests.iter().map(named).collect::<Vec<_>>()
+    });
+    let (chosen, others): (Vec<_>, Vec<_>) = tests.partition(|(name, _)| selection.has(name));
+    if selection.is_list {
+        for (name, _) in chosen {
+            println!("{name}: test");
         }
         return ExitCode::SUCCESS;
     }
     let (mut passed, mut failed, mut ignored) = (0, 0, 0);
     println!("\nrunning {} tests", chosen.len());
-    for test in chosen {
+    for (name, test) in chosen {
         let outcome = if !is_possible(test.needs) {
             ignored += 1;
             format!("ignored, needs root: `{}` fails", test.needs.join(" "))
@@ -76,7 +106,7 @@ pub fn main(tests: &[Test]) -> ExitCode {
             failed += 1;
             "FAILED".to_owned()
         };
-        println!("test {} ... {outcome}", test.name);
+        println!("test {name} ... {outcome}");
     }
     println!(
         "\ntest result: {}. {passed} passed; {failed} failed; {ignored} ignored; 0 measured; {} filtered out; \

@@ -12,7 +12,7 @@ use takt_calculus::{
     PortNetwork, QueueId, Rational, Step, Stream, TransmissionSelection,
 };
 
-#[path = "../tests/factory/mod.rs"]
+#[path = "../tests/it/factory/mod.rs"]
 mod factory;
 
 /// Resets the peak memory of this process to its present memory.

@@ -10,14 +10,19 @@
 
 #![deny(unsafe_code)]
 
+mod alone;
 mod counter;
 #[allow(unsafe_code, reason = "functions of the C library")]
 mod interpose;
+#[cfg(test)]
+#[allow(unsafe_code, reason = "functions of the C library")]
+mod tests;
 #[allow(unsafe_code, reason = "functions of the C library")]
 mod thread;
 
 use std::sync::atomic::Ordering;
 
+pub use alone::alone;
 use counter::{ALLOCATIONS, WITHOUT_MAIN_THREAD};
 
 /// Returns the number of calls of malloc, calloc, realloc and aligned allocation so far, of all threads.
@@ -25,7 +30,7 @@ pub fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// Runs `work` and returns the number of allocations of the process meanwhile.
+/// Runs `work` and returns the number of allocations of the process meanwhile. Tests that count are [`alone`].
 ///
 /// In a test, which runs on a thread of its own, the main thread is the test harness: it prints now and then, and its
 /// allocations for that are not counted.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)] // A benchmark may panic.
 
-#[path = "../tests/pubsub/support.rs"]
+#[path = "../tests/it/support.rs"]
 mod support;
 
 use std::hint::black_box;

@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 #![allow(missing_docs, reason = "the macros make public functions")]
 
-#[path = "../../../crates/takt-pubsub/tests/pubsub/support.rs"]
+#[path = "../../../crates/takt-pubsub/tests/it/support.rs"]
 mod support;
 
 use std::hint::black_box;

@@ -1,0 +1,9 @@
+//! Histories in a file: queries, aggregates, bounds and crashes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod aggregates;
+mod bounds;
+mod crash;
+mod queries;
+mod support;

@@ -1,0 +1,5 @@
+//! Control loops of a scenario on the links of this machine.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod loops;

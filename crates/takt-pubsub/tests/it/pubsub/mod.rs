@@ -1,0 +1,9 @@
+//! WriterGroups that publish, and subscribers that receive.
+
+mod action;
+mod discovery;
+mod json;
+mod protection;
+mod publisher;
+mod reports;
+mod subscriber;

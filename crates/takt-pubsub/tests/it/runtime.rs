@@ -1,0 +1,216 @@
+//! Running configurations: threads, links, keys.
+
+use std::net::UdpSocket;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use takt_pubsub::PublishError;
+use takt_pubsub::runtime::{ProblemCause, PubSub, RuntimeOptions, StartError};
+use takt_pubsub::subscriber::{ReceivedDataSet, SubscriberObserver};
+use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
+use takt_ua::structures::{
+    NetworkAddressUrlDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
+    ReaderGroupDataType,
+};
+use takt_ua::{BuiltInType, DateTime, ExtensionObject, NodeId, StatusCode, Variant};
+
+use crate::support::Setup;
+
+/// Longest wait for an expected event, which usually happens long before.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Observer that passes on the first field of each message.
+struct Values(Sender<Variant>);
+
+impl SubscriberObserver for Values {
+    fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
+        for (_, value) in received.fields().take(1) {
+            // The receiver may be gone.
+            let _ = self.0.send(value.value.unwrap_or_default());
+        }
+    }
+}
+
+/// Returns a port that is not in use at the moment.
+fn free_port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+/// Returns a configuration with a connection that sends to an address, and one that receives from it.
+fn configuration(setup: &Setup, url: &str) -> PubSubConfiguration2DataType {
+    let address = ExtensionObject::from_structure(&NetworkAddressUrlDataType {
+        network_interface: "".into(),
+        url: url.into(),
+    });
+    let connection = |name: &str| PubSubConnectionDataType {
+        name: name.into(),
+        address: address.clone(),
+        ..setup.connection.clone()
+    };
+    PubSubConfiguration2DataType {
+        enabled: true,
+        published_data_sets: vec![setup.data_set.clone()],
+        connections: vec![
+            PubSubConnectionDataType {
+                writer_groups: vec![setup.group.clone()],
+                ..connection("Out")
+            },
+            PubSubConnectionDataType {
+                reader_groups: vec![ReaderGroupDataType {
+                    name: "Readers".into(),
+                    enabled: true,
+                    data_set_readers: vec![setup.reader.clone()],
+                    ..ReaderGroupDataType::default()
+                }],
+                ..connection("In")
+            },
+        ],
+        ..PubSubConfiguration2DataType::default()
+    }
+}
+
+fn start(setup: &mut Setup, url: &str) -> (PubSub, Receiver<Variant>) {
+    let (values, received) = channel();
+    let configuration = configuration(setup, url);
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
+        Box::new(Values(values.clone()))
+    };
+    let options = RuntimeOptions::default();
+    let (source, target) = (&mut setup.cells, &mut setup.received);
+    let running = PubSub::start(&configuration, source, target, &mut observers, &options).unwrap();
+    (running, received)
+}
+
+fn wait_for(received: &Receiver<Variant>, wanted: &Variant) {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if received.recv_timeout(PATIENCE).unwrap() == *wanted {
+            return;
+        }
+    }
+    panic!("{wanted:?} was never received");
+}
+
+#[test]
+fn a_value_goes_from_cell_to_cell_over_udp() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    let (running, received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    wait_for(&received, &Variant::UInt32(1));
+    let value = Variant::UInt32(77);
+    setup
+        .cell(0)
+        .set(&value, StatusCode::Good, DateTime::now())
+        .unwrap();
+    wait_for(&received, &value);
+    assert_eq!(setup.target(0).get().unwrap().value, Some(value));
+    let group = running.writer_groups().next().unwrap();
+    assert_eq!(
+        (group.name.as_str(), group.state),
+        ("Out/Group", PubSubState::Operational)
+    );
+    assert!(group.statistics.fixed > 0);
+    let connection = running.connections().next().unwrap();
+    assert!(connection.statistics.network_messages > 0);
+    assert!(running.links_are_up());
+    // The group is silent while it is disabled, until it is enabled again.
+    assert!(running.set_writer_group_enabled("Out/Group", false));
+    let quiet = Duration::from_millis(300);
+    let deadline = Instant::now() + PATIENCE;
+    while received.recv_timeout(quiet).is_ok() {
+        assert!(Instant::now() < deadline, "it is not silent");
+    }
+    assert!(running.set_writer_group_enabled("Out/Group", true));
+    wait_for(&received, &Variant::UInt32(77));
+    assert!(!running.set_writer_group_enabled("Out/Other", true));
+}
+
+#[test]
+fn multicast_reaches_the_members_of_the_group() {
+    let mut setup = Setup::new(&[Variant::UInt32(5)]);
+    let (values, received) = channel();
+    let url = format!("opc.udp://239.255.42.1:{}", free_port());
+    let mut configuration = configuration(&setup, &url);
+    for connection in &mut configuration.connections {
+        connection.address = ExtensionObject::from_structure(&NetworkAddressUrlDataType {
+            network_interface: "127.0.0.1".into(),
+            url: url.as_str().into(),
+        });
+    }
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
+        Box::new(Values(values.clone()))
+    };
+    let options = RuntimeOptions::default();
+    let (source, target) = (&mut setup.cells, &mut setup.received);
+    let _running = PubSub::start(&configuration, source, target, &mut observers, &options).unwrap();
+    wait_for(&received, &Variant::UInt32(5));
+}
+
+#[test]
+fn protected_messages_begin_with_the_first_keys() {
+    let mut setup = Setup::new(&[Variant::UInt32(9)]);
+    setup.protect(MessageSecurityMode::SignAndEncrypt);
+    let (running, received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    assert_eq!(running.security_group_ids(), ["Keys"]);
+    assert!(received.recv_timeout(Duration::from_millis(200)).is_err());
+    running.set_keys("Keys", &crate::support::keys(1, Instant::now()));
+    wait_for(&received, &Variant::UInt32(9));
+}
+
+#[test]
+fn a_start_that_fails_names_the_reason() {
+    let mut setup = Setup::new(&[Variant::UInt32(9)]);
+    let configuration = configuration(&setup, "opc.udp://192.0.2.1:4840");
+    let mut broken = configuration.clone();
+    broken.connections[0].address = ExtensionObject::NULL;
+    let mut nobody =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
+    let options = RuntimeOptions::default();
+    let mut start = |configuration: &_| {
+        let (source, target) = (&mut setup.cells, &mut setup.received);
+        PubSub::start(configuration, source, target, &mut nobody, &options)
+            .err()
+            .unwrap()
+    };
+    let error = start(&broken);
+    assert_eq!(
+        error.to_string(),
+        "Out/Group: Address: no NetworkAddressUrl"
+    );
+    // This is not an address of this host, so that receiving there is not possible.
+    let error = start(&configuration);
+    assert!(
+        matches!(&error, StartError::Link { component, .. } if component == "In"),
+        "{error}"
+    );
+}
+
+#[test]
+fn reasons_of_errors_are_reported() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
+    // The metadata has another type than the value.
+    let field = &mut setup.data_set.data_set_meta_data.fields[0];
+    field.built_in_type = BuiltInType::Float as u8;
+    field.data_type = NodeId::numeric(0, field.built_in_type.into());
+    let (running, _received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    let deadline = Instant::now() + PATIENCE;
+    let problem = loop {
+        if let Some(problem) = running.problems().into_iter().next() {
+            break problem;
+        }
+        assert!(Instant::now() < deadline, "no problem was reported");
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    assert_eq!(&*problem.component, "Out/Group");
+    assert!(
+        matches!(
+            problem.cause,
+            ProblemCause::Publish(PublishError::RawData(_))
+        ),
+        "{problem:?}"
+    );
+}

@@ -1,0 +1,77 @@
+//! Methods of Conditions that their server knows only as Methods of the Conditions themselves.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use takt_space::{
+    AddressSpace, ClassAttributes, MethodHandler, NewReference, NodeDefinition, RemoteMethod,
+    RemoteRequest, RemoteSource,
+};
+use takt_ua::{ByteString, LocalizedText, NodeId, QualifiedName, StatusCode, ids};
+
+use crate::mirror::foreign::{Foreign, object};
+use crate::mirror::support::{PATIENCE, eventually, find, mirror, registry};
+
+/// Number of accepted calls.
+#[derive(Default)]
+struct Calls(AtomicU32);
+
+impl RemoteSource for Calls {
+    fn key(&self) -> u64 {
+        7
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let results = request.operations.failed(StatusCode::Good);
+        request.reply.answer(results);
+    }
+}
+
+/// Adds a Condition with Acknowledge as a Method of its own.
+fn condition(space: &AddressSpace, calls: &Arc<Calls>) {
+    let namespace = space.namespaces().register("urn:test:alarms").unwrap();
+    let condition = NodeId::numeric(namespace, 1);
+    object(space, &condition, "Alarm", ids::ALARM_CONDITION_TYPE);
+    let method = NodeId::numeric(namespace, 2);
+    let class = ClassAttributes::Method { executable: true };
+    let name = QualifiedName::new(0, "Acknowledge");
+    let component = NewReference::inverse(ids::HAS_COMPONENT, condition);
+    let definition = NodeDefinition::new(method.clone(), name, class);
+    space.edit().add_node(definition, &[component]).unwrap();
+    let handler = MethodHandler::Remote(RemoteMethod {
+        source: Arc::clone(calls) as Arc<dyn RemoteSource>,
+        object_id: NodeId::NULL,
+        method_id: method.clone(),
+        checks_arguments: true,
+        takes_unknown_objects: false,
+    });
+    space.set_method(&method, handler).unwrap();
+}
+
+#[test]
+fn a_method_of_the_type_is_called_as_the_one_of_the_condition() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory: &Path = directory.path();
+    let calls = Arc::new(Calls::default());
+    let server = Foreign::start(directory, 0, |space| condition(space, &calls));
+    let mirrors = vec![mirror("Press", &server.endpoint())];
+    let (_registry, mut client) = registry(directory, mirrors);
+    let condition = eventually("the Condition", PATIENCE, || {
+        find(&mut client, "Press/Alarm")
+    });
+    let inputs = || {
+        let id = ByteString::from(vec![1]);
+        vec![id.into(), LocalizedText::from("seen").into()]
+    };
+    let mut call = |method: u32| client.call_method(&condition, &method.into(), inputs());
+    eventually("the mirror is available", PATIENCE, || {
+        call(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE).ok()
+    });
+    assert_eq!(calls.0.load(Ordering::Relaxed), 1);
+    // The Condition has no Confirm, and the server none for its type.
+    let refused = call(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM).unwrap_err();
+    assert_ne!(refused.status_code(), StatusCode::Good);
+    assert_eq!(calls.0.load(Ordering::Relaxed), 1);
+}

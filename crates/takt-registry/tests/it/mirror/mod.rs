@@ -1,0 +1,11 @@
+//! Mirrors of a server with types of its own.
+
+mod conditions;
+mod events;
+mod foreign;
+mod limited;
+mod nodes;
+mod refused;
+mod restarts;
+mod support;
+mod types;

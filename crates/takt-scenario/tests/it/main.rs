@@ -1,0 +1,11 @@
+//! Scenarios from their files.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod mistakes;
+mod reference;
+mod scenarios;

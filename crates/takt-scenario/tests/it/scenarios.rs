@@ -1,0 +1,185 @@
+//! The scenarios that come with Takt.
+
+use std::path::PathBuf;
+
+use takt_scenario::{FlowSource, NodeKind, Rate, ScenarioFile};
+
+fn shipped(name: &str) -> ScenarioFile {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios")
+        .join(name);
+    let text = std::fs::read_to_string(&path).unwrap();
+    ScenarioFile::parse(&text, &path.to_string_lossy()).unwrap()
+}
+
+#[test]
+fn the_papers_line() {
+    let file = shipped("line.toml");
+    let scenario = file.scenario();
+    assert_eq!(scenario.nodes.len(), 8);
+    let bridges = scenario
+        .nodes
+        .iter()
+        .filter(|node| node.kind == NodeKind::Bridge);
+    assert_eq!(bridges.count(), 6);
+    let [out, back] = scenario.flows() else {
+        panic!("one flow out and one back")
+    };
+    assert_eq!([out.ports.len(), back.ports.len()], [7, 7]);
+    assert_eq!(scenario.port_name(out.ports[0]), "host1 \u{2192} bridge1");
+    assert_eq!(scenario.port_name(back.ports[0]), "host2 \u{2192} bridge6");
+    assert!(
+        matches!(back.source, FlowSource::Return(id) if scenario.applications[id.0].name == "control")
+    );
+    let variants = file.variants().unwrap();
+    assert_eq!(variants.len(), 56);
+    let last = &variants[55];
+    assert_eq!(
+        last.settings[0],
+        ("topology.hops".to_owned(), "7".to_owned())
+    );
+    assert_eq!(last.scenario.flows()[0].frame.payload(), 1481);
+    // 1523 B on the wire every 250 us.
+    let class = &last.scenario.ports[0].discipline.classes[0];
+    let shaper = class.queue.shaper().unwrap();
+    assert_eq!(
+        [shaper.idle_slope, shaper.send_slope.value()],
+        [Rate(48_736_000), Rate(951_264_000)]
+    );
+    assert_eq!(variants[0].scenario.flows()[0].ports.len(), 1);
+}
+
+#[test]
+fn every_shipped_scenario_is_valid_with_all_its_variants() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".toml") {
+            let variants = shipped(&name).variants().unwrap();
+            assert!(variants.len() > 1, "{name}");
+            assert!(
+                variants
+                    .iter()
+                    .all(|variant| !variant.scenario.flows().is_empty()),
+                "{name}"
+            );
+            names.push(name);
+        }
+    }
+    for name in [
+        "b",
+        "d",
+        "e3",
+        "line",
+        "line-multiflow",
+        "line-provisioning",
+        "line-taprio",
+        "whitepaper",
+    ] {
+        assert!(names.contains(&format!("{name}.toml")), "{name}");
+    }
+}
+
+#[test]
+fn etf_gets_frames_ahead_of_their_time() {
+    let variants = shipped("e3.toml").variants().unwrap();
+    let of = |discipline: &str| {
+        let variant = variants
+            .iter()
+            .find(|variant| variant.settings[0].1 == discipline)
+            .unwrap();
+        variant.scenario.applications[0].clone()
+    };
+    // 0.4 c + o.
+    assert_eq!(of("etf").txtime, Some("250 us".parse().unwrap()));
+    assert_eq!(
+        (of("etf").immediate, of("cbs").immediate, of("cbs").txtime),
+        (false, true, None)
+    );
+    assert_eq!(of("cbs").sending_time(), "150 us".parse().unwrap());
+}
+
+#[test]
+fn templates_are_scenarios() {
+    use takt_scenario::template::{Template, TopologyKind};
+    let topologies = [
+        TopologyKind::PointToPoint,
+        TopologyKind::Bridged,
+        TopologyKind::Line(7),
+        TopologyKind::Ring(6),
+        TopologyKind::Star(5),
+    ];
+    let hops = topologies.map(|topology| {
+        let hops = takt_scenario::disciplines().map(|discipline| {
+            let mut template = Template::new(topology, discipline);
+            template.provisioning = "-3%".parse().unwrap();
+            let text = template.text();
+            let file = ScenarioFile::parse(&text, "template.toml").unwrap();
+            file.scenario().flows()[0].ports.len()
+        });
+        let hops: Vec<usize> = hops.collect();
+        assert_eq!(hops.len(), 5);
+        assert!(hops.iter().all(|count| *count == hops[0]));
+        hops[0]
+    });
+    assert_eq!(hops, [1, 2, 7, 5, 2]);
+}
+
+#[test]
+fn gates_are_shifted_both_ways() {
+    let scenario = shipped("line-taprio.toml")
+        .variants()
+        .unwrap()
+        .pop()
+        .unwrap()
+        .scenario;
+    let shifts = scenario.flows().iter().map(|flow| {
+        let base_time =
+            |port: &takt_scenario::PortIndex| match &scenario.ports[port.0].discipline.scheduler {
+                takt_scenario::Scheduler::Taprio(taprio) => taprio.base_time.0 / 1_000_000,
+                _ => panic!("gates at every port"),
+            };
+        flow.ports.iter().map(base_time).collect::<Vec<u64>>()
+    });
+    let expected: Vec<u64> = (0..7).map(|hop| 20 * hop).collect();
+    assert_eq!(shifts.collect::<Vec<_>>(), [expected.clone(), expected]);
+}
+
+#[test]
+fn settings_replace_fields_and_their_sweeps() {
+    let set = |name: &str, settings: &[(&str, &str)]| {
+        let settings = settings
+            .iter()
+            .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()));
+        shipped(name).with_settings(&settings.collect::<Vec<_>>())
+    };
+    let line = set(
+        "line.toml",
+        &[
+            ("topology.hops", "2"),
+            ("disciplines.cbs.classes.A.provisioning", "10%"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(line.scenario().nodes.len(), 3);
+    let class = &line.scenario().ports[0].discipline.classes[0];
+    let shaper = class.queue.shaper().unwrap();
+    assert_eq!(shaper.idle_slope, Rate(3_555_200));
+    assert_eq!(line.variants().unwrap().len(), 8, "the other sweep is left");
+    let message = |settings: &[(&str, &str)]| set("line.toml", settings).unwrap_err().to_string();
+    assert!(message(&[("topology.hop", "2")]).contains("did you mean `hops`?"));
+    let wrong = message(&[("discipline", "csb")]);
+    assert!(
+        wrong.contains("csb") && wrong.contains("with discipline = csb"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn histogram_files_are_named_once() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/e3.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let file = takt_scenario::ScenarioFile::parse(&text, path).unwrap();
+    assert_eq!(file.histogram_files(), ["wake-up-e3.csv"]);
+}

@@ -1,0 +1,20 @@
+//! Simulations of whole networks.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod applications;
+mod fair_queueing;
+mod gate_phases;
+mod generator;
+mod loopback_ties;
+mod paper_findings;
+mod port_models;
+mod random_networks;
+mod shapers;
+mod sound;
+mod tightness;
+mod windows;

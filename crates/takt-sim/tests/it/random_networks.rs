@@ -1,0 +1,192 @@
+//! Random networks with random adversaries: no simulated delay exceeds the bounds of `takt bounds`.
+//!
+//! `TAKT_SIMULATED_SCENARIOS=1500 cargo test --release -p takt-sim --test random_networks` for the long run of docs/simulation.md.
+
+use std::collections::BTreeMap;
+
+use crate::generator::{Drifts, KINDS, Kind, is_gated, kept, kind, scenario};
+use takt_calculus::{Extended, Rational, ScenarioBoundsError, scenario_bounds};
+use takt_scenario::{Analysis, BoundsModel, Scenario};
+use takt_sim::{Adversary, Choice, Model, Random, RunOptions, Simulation, Time};
+
+/// Analyses that finish quickly, and the one for gates.
+const ANALYSES: [Analysis; 3] = [
+    Analysis::TotalFlow,
+    Analysis::TotalFlowShaped,
+    Analysis::Schedule,
+];
+
+/// Returns random choices. Applications and gates have the phases of the scenario if they are `kept`.
+fn adversary(
+    scenario: &Scenario,
+    is_kept: bool,
+    random: &mut Random,
+    of_gates: &mut Random,
+) -> Adversary {
+    let ms = Time::microseconds(1000);
+    let mut times = |count: usize| {
+        (0..count)
+            .map(|_| random.between(Time::ZERO, ms))
+            .collect::<Vec<_>>()
+    };
+    let (publishers, loopbacks) = (
+        times(scenario.applications.len()),
+        times(scenario.applications.len()),
+    );
+    let cross_traffic = times(scenario.cross_traffic.len());
+    let ports = scenario.ports.iter();
+    let gates = ports.map(|_| of_gates.between(Time::ZERO, ms)).collect();
+    let (publishers, loopbacks, gates) = if is_kept {
+        (Vec::new(), Vec::new(), Vec::new())
+    } else {
+        (publishers, loopbacks, gates)
+    };
+    let mut choices = |number: usize| {
+        let choice = |_| match random.below(3) {
+            0 => Choice::First(random.below(100)),
+            1 => Choice::Later(random.below(100)),
+            _ => Choice::Random(random.bits()),
+        };
+        (0..number).map(choice).collect::<Vec<_>>()
+    };
+    Adversary {
+        publishers,
+        loopbacks,
+        gates,
+        cross_traffic,
+        interference: choices(scenario.ports.len()),
+        forwarding: choices(scenario.ports.len()),
+        late_publishers: choices(scenario.applications.len()),
+        late_loopbacks: choices(scenario.applications.len()),
+    }
+}
+
+#[test]
+fn no_frame_is_later_than_its_bound() {
+    let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
+    let cases: u64 = cases.map_or(100, |cases| cases.parse().unwrap());
+    let mut random = Random::new(7, 0);
+    let mut of_gates = Random::new(7, 1);
+    let (mut compared, mut refused, mut scheduled) = (0u64, 0u64, 0u64);
+    let mut nearest_application = 0f64;
+    // Number of delays of each kind, and the greatest ratio of a delay to its bound.
+    let mut found: BTreeMap<(Kind, bool), (u64, f64)> = BTreeMap::new();
+    while compared < cases {
+        let (kind, etf) = kind(compared);
+        let drifts = match (compared / KINDS.len() as u64) % 2 {
+            0 => Drifts::Own,
+            _ => Drifts::Alike,
+        };
+        let text = scenario(kind, etf, drifts, &mut random);
+        // A scenario that is refused is replaced by another one.
+        let Ok(scenario) = Scenario::parse(&text, "random.toml") else {
+            refused += 1;
+            assert!(refused < 50 + cases, "{text}");
+            continue;
+        };
+        // Separate Flow Analysis takes long where gates make many steps.
+        let analyses = match is_gated(&scenario) {
+            true => ANALYSES.to_vec(),
+            false => [&ANALYSES[..], &[Analysis::SeparateFlow]].concat(),
+        };
+        let bounds = match scenario_bounds(&scenario, BoundsModel::Sound, &analyses) {
+            Ok(bounds) => bounds,
+            // The reason is late threads, or txtimes of applications below txtime-assist.
+            Err(ScenarioBoundsError::NotModelled { .. }) if etf => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("{error}\n{text}"),
+        };
+        let mut options = RunOptions::new(&scenario);
+        options.simulation.cycles = 20;
+        options.simulation.seed = random.bits();
+        options.model = Model::Ieee;
+        let kept = kept(&scenario, &bounds);
+        let is_kept = !kept.round_trips.is_empty() || !kept.flows.is_empty();
+        options.adversary = Some(adversary(&scenario, is_kept, &mut random, &mut of_gates));
+        let results = Simulation::new(&scenario, options).run(&mut ());
+        compared += 1;
+        let (count, nearest) = found.entry((kind, etf)).or_default();
+        *count += 1;
+        for (flow, seen) in scenario.flows().iter().zip(&results.flows) {
+            let bound = bounds.of_way(flow.source);
+            if let (Some(Extended::Finite(bound)), Some(delay)) =
+                (bound, seen.one_way.delay.extremes.most())
+            {
+                // Times are whole picoseconds, rounded up at each port.
+                let rounding = Rational::from(4 * flow.ports.len() as u64);
+                let picoseconds = bound * Rational::from(1_000_000_000_000u64) + rounding;
+                assert!(
+                    Rational::from(delay.as_picoseconds()) <= picoseconds,
+                    "{:?}: {delay:?}, bound {} ps\n{text}",
+                    flow.source,
+                    picoseconds.to_f64().value()
+                );
+            }
+        }
+        for bound in &bounds.flows {
+            if let takt_scenario::FlowSource::Publish(id) = bound.source
+                && let Some(Extended::Finite(seconds)) = &bound.application_round_trip
+                && let Some(found) = results.applications[id.0]
+                    .application_round_trip
+                    .delay
+                    .extremes
+                    .most()
+            {
+                let picoseconds = seconds * Rational::from(1_000_000_000_000u64);
+                let rounding = Rational::from(4 * bound.queues.len() as u64);
+                let ratio = found.as_picoseconds() as f64 / picoseconds.to_f64().value();
+                assert!(
+                    Rational::from(found.as_picoseconds()) <= picoseconds + rounding,
+                    "{}: from T1 to T8 {found:?}, ratio {ratio}\n{text}",
+                    bound.name
+                );
+                nearest_application = nearest_application.max(ratio);
+            }
+            // Delays are simulated from the first port's queue on.
+            let Extended::Finite(seconds) = &bound.from_queue else {
+                continue;
+            };
+            let flow = scenario
+                .flows()
+                .iter()
+                .position(|flow| flow.source == bound.source)
+                .unwrap();
+            let delays = match bound.source {
+                takt_scenario::FlowSource::Publish(id) if bound.round_trip => {
+                    &results.applications[id.0].round_trip
+                }
+                _ => &results.flows[flow].one_way,
+            };
+            let Some(delay) = delays.delay.extremes.most() else {
+                continue;
+            };
+            let known = |(name, answer): &(Analysis, Result<Extended, String>)| {
+                *name == Analysis::Schedule && answer.is_ok()
+            };
+            scheduled += u64::from(bound.answers.iter().any(known));
+            // Times are whole picoseconds, rounded up at each port.
+            let rounding = 4 * bound.queues.len() as u64;
+            let picoseconds =
+                seconds * Rational::from(1_000_000_000_000u64) + Rational::from(rounding);
+            let found = Rational::from(delay.as_picoseconds());
+            assert!(
+                found <= picoseconds,
+                "{}: {delay:?}, bound {} ps\n{text}",
+                bound.name,
+                picoseconds.to_f64().value()
+            );
+            *nearest = nearest.max(delay.as_picoseconds() as f64 / picoseconds.to_f64().value());
+        }
+    }
+    eprintln!(
+        "{found:?}, application {nearest_application}, {refused} refused, {scheduled} scheduled"
+    );
+    assert!(nearest_application > 0.8, "{nearest_application}");
+    assert!(scheduled > 0);
+    assert_eq!(found.len(), 11);
+    for (kind, (_, nearest)) in found {
+        assert!(nearest > 0.3, "{kind:?}: {nearest}");
+    }
+}

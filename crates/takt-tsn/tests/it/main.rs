@@ -1,0 +1,13 @@
+//! Plans of networks, and what they configure.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod apply;
+mod fake_kernel;
+mod golden;
+mod kernel;
+mod network;

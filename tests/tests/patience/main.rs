@@ -1,0 +1,15 @@
+//! Tests that take their time: attacks, crashes, many Providers, endurance, and the tutorial's commands from a clean clone.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod attack;
+mod many_providers;
+mod soak;
+mod survival;
+#[cfg(feature = "tutorial")]
+mod tutorial;
