@@ -11,13 +11,14 @@ use crate::process;
 use crate::sandbox::Sandbox;
 
 /// A `./run` that starts the demonstration of a `takt` that is built already, at a port that is free.
-const RUN: &str = "#!/bin/sh\nexec target/run/takt demo --endpoint opc.tcp://127.0.0.1:0 \"$@\"\n";
+const RUN: &str =
+    "#!/bin/sh\nexec target/quick/takt demo --endpoint opc.tcp://127.0.0.1:0 \"$@\"\n";
 
 /// Returns a folder that looks like a clone in which `./run` has built the program, with the `takt` of this test.
 pub(super) fn built(sandbox: &Sandbox) -> PathBuf {
     let folder = sandbox.data_directory().join("takt");
-    fs::create_dir_all(folder.join("target/run")).expect("a folder can be made");
-    symlink(binary::takt(), folder.join("target/run/takt")).expect("a link can be made");
+    fs::create_dir_all(folder.join("target/quick")).expect("a folder can be made");
+    symlink(binary::takt(), folder.join("target/quick/takt")).expect("a link can be made");
     let run = folder.join("run");
     fs::write(&run, RUN).expect("a file can be written");
     fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).expect("it is our file");
@@ -44,7 +45,7 @@ pub(super) fn clean(sandbox: &Sandbox) -> PathBuf {
         .nth(3)
         .expect("target/<profile>/deps/<test>");
     fs::create_dir_all(clone.join("target")).expect("a folder can be made");
-    for profile in ["debug", "run"] {
+    for profile in ["debug", "quick"] {
         let compiled = target.join(profile);
         fs::create_dir_all(&compiled).expect("a folder can be made");
         symlink(compiled, clone.join("target").join(profile)).expect("a link can be made");

@@ -183,7 +183,7 @@ fn the_documented_layouts_of_shared_memory_are_those_of_the_sources() {
 /// Returns the documents of the repository: their paths below its folder, and their texts.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut documents = Vec::new();
-    for folder in ["", "docs", "peers"] {
+    for folder in ["", "docs", "peers", "peers/middleware"] {
         for entry in fs::read_dir(repository().join(folder)).unwrap() {
             let name = PathBuf::from(entry.unwrap().file_name());
             if name.extension().is_some_and(|extension| extension == "md") {
@@ -250,6 +250,20 @@ fn links_between_documents_have_targets() {
         }
     }
     assert!(links > 20, "{links}");
+}
+
+#[test]
+fn the_index_of_documents_has_all_of_them() {
+    let index = fs::read_to_string(repository().join("docs/README.md")).unwrap();
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(repository().join("docs")).unwrap() {
+        let name = entry.unwrap().file_name();
+        let name = name.to_str().unwrap();
+        if name.ends_with(".md") && name != "README.md" && !index.contains(&format!("]({name})")) {
+            missing.push(name.to_owned());
+        }
+    }
+    assert!(missing.is_empty(), "not in docs/README.md: {missing:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod mistakes;
 mod output;
 mod presence;
 mod pubsub_config;
+mod readme;
 mod report;
 mod scenario;
 mod simulate;
