@@ -1,5 +1,6 @@
 //! The Credit-Based Shaper of the highest class at a port (IEEE 802.1Q, 8.6.8.2; curves: Azua and Boyer, RTNS 2014).
 
+use crate::credit_limits::CreditLimits;
 use crate::curve::{Curve, CurveError};
 use crate::{Extended, Rational};
 
@@ -23,10 +24,7 @@ pub enum ShaperError {
 /// same unit (L2 or on the wire).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditBasedShaper {
-    idle_slope: Rational,
-    link_rate: Rational,
-    longest: Rational,
-    lower: Rational,
+    limits: CreditLimits,
 }
 
 /// Arrivals at a port with a shaper, and the bounds that follow from them.
@@ -67,22 +65,20 @@ impl CreditBasedShaper {
                 return Err(CurveError::Negative("frame size").into());
             }
         }
-        Ok(Self {
-            idle_slope,
-            link_rate,
-            longest,
-            lower,
-        })
+        // The class waits for one frame of lower priority, and for nothing else.
+        let waiting = lower / &link_rate;
+        let limits = CreditLimits::new(idle_slope, &link_rate, &longest, &waiting);
+        Ok(Self { limits })
     }
 
     /// Returns the highest credit, in bits: the credit gained during one frame of lower priority.
     pub fn high_credit(&self) -> Rational {
-        &self.idle_slope * &self.lower / &self.link_rate
+        self.limits.high.clone()
     }
 
     /// Returns the lowest credit, in bits, which is negative: the cost of one frame of the class.
     pub fn low_credit(&self) -> Rational {
-        &self.longest * (&self.idle_slope / &self.link_rate - Rational::ONE)
+        self.limits.low.clone()
     }
 
     /// Returns the minimum service of the class: idleSlope after one frame of lower priority.
@@ -90,7 +86,7 @@ impl CreditBasedShaper {
     /// # Errors
     /// None after [`Self::new`].
     pub fn minimum_service(&self) -> Result<Curve, CurveError> {
-        Curve::rate_latency(self.idle_slope.clone(), &self.lower / &self.link_rate)
+        self.limits.minimum_service()
     }
 
     /// Returns the maximum service of the class in an interval that begins without credit.
@@ -98,7 +94,7 @@ impl CreditBasedShaper {
     /// # Errors
     /// None after [`Self::new`].
     pub fn maximum_service(&self) -> Result<Curve, CurveError> {
-        Curve::leaky_bucket(-self.low_credit(), self.idle_slope.clone())
+        self.limits.maximum_service()
     }
 
     /// Returns the most bits that leave in any interval, for any arrivals: the credit then falls from its highest to its lowest
@@ -107,10 +103,7 @@ impl CreditBasedShaper {
     /// # Errors
     /// None after [`Self::new`].
     pub fn shaping(&self) -> Result<Curve, CurveError> {
-        Curve::leaky_bucket(
-            self.high_credit() - self.low_credit(),
-            self.idle_slope.clone(),
-        )
+        self.limits.shaping()
     }
 
     /// Returns the bounds for arrivals that follow this curve.
@@ -120,7 +113,7 @@ impl CreditBasedShaper {
     pub fn port(&self, arrival: Curve) -> Result<ShapedPort, CurveError> {
         let service = self.minimum_service()?;
         let utilisation = arrival.long_term_rate().map_or(Extended::Infinity, |rate| {
-            Extended::Finite(rate / &self.idle_slope)
+            Extended::Finite(rate / &self.limits.idle_slope)
         });
         let delay = arrival.horizontal_deviation(&service);
         let backlog = arrival.vertical_deviation(&service);

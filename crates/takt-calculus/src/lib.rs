@@ -61,6 +61,7 @@ mod brute_force;
 mod cbs;
 mod closure;
 mod convolution;
+mod credit_limits;
 mod curve;
 mod deviation;
 mod envelope;

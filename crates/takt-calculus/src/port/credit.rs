@@ -4,20 +4,13 @@
 use super::gates::GateControlList;
 use super::{ClassTraffic, EgressPort, PortError, TransmissionSelection};
 use crate::Rational;
+use crate::credit_limits::{CreditLimits, cost};
 use crate::curve::{Curve, Extended};
-
-/// Limits of the credit of a class, in bits.
-pub(super) struct Credit {
-    idle_slope: Rational,
-    high: Rational,
-    /// Lowest credit, which is negative.
-    low: Rational,
-}
 
 impl EgressPort {
     /// Returns the limits of a class's credit, if it and all classes above it have a Credit-Based Shaper. `docs/bounds.md`
     /// derives them.
-    pub(super) fn credit(&self, class: usize) -> Option<Credit> {
+    pub(super) fn credit(&self, class: usize) -> Option<CreditLimits> {
         let (own, idle_slope) = shaper(self, class)?;
         let mut higher_slopes = Rational::ZERO;
         let mut higher_lows = Rational::ZERO;
@@ -25,14 +18,15 @@ impl EgressPort {
         for index in (0..class).filter(used) {
             let (higher, slope) = shaper(self, index)?;
             higher_slopes += slope;
-            higher_lows += self.cost(higher, slope);
+            higher_lows += cost(higher, slope, &self.link_rate);
         }
         let waiting = (self.longest_below(class) + higher_lows) / (&self.link_rate - higher_slopes);
-        Some(Credit {
-            idle_slope: idle_slope.clone(),
-            high: idle_slope * waiting,
-            low: -self.cost(own, idle_slope),
-        })
+        Some(CreditLimits::new(
+            idle_slope.clone(),
+            &self.link_rate,
+            own,
+            &waiting,
+        ))
     }
 
     pub(super) fn is_shaped(&self, class: usize) -> bool {
@@ -42,7 +36,7 @@ impl EgressPort {
     /// Returns the credit of a class with a shaper after its longest frame, if that began without credit.
     pub(super) fn lowest_credit(&self, class: usize) -> Option<Rational> {
         let (frame, idle_slope) = shaper(self, class)?;
-        Some(-self.cost(frame, idle_slope))
+        Some(-cost(frame, idle_slope, &self.link_rate))
     }
 
     /// Returns the minimum and strict service of a class with a shaper. `unshaped` is the strict service that higher classes
@@ -75,11 +69,6 @@ impl EgressPort {
         };
         let gained = Curve::leaky_bucket(Rational::ZERO, idle_slope.clone())?;
         self.held_back(class, &gained, &unshaped)
-    }
-
-    /// Returns the credit that a frame costs.
-    fn cost(&self, frame: &Rational, idle_slope: &Rational) -> Rational {
-        frame * (Rational::ONE - idle_slope / &self.link_rate)
     }
 }
 
@@ -131,7 +120,8 @@ impl EgressPort {
         let Extended::Finite(high) = gained.vertical_deviation(&unshaped) else {
             return Ok(None);
         };
-        let limits = Curve::leaky_bucket(high + self.cost(frame, idle_slope), Rational::ZERO)?;
+        let limits = high + cost(frame, idle_slope, &self.link_rate);
+        let limits = Curve::leaky_bucket(limits, Rational::ZERO)?;
         Ok(Some(gained.sum(&limits)))
     }
 }
@@ -141,30 +131,5 @@ fn shaper(port: &EgressPort, class: usize) -> Option<(&Rational, &Rational)> {
     match &class.selection {
         TransmissionSelection::CreditBased { idle_slope } => Some((&class.longest, idle_slope)),
         _ => None,
-    }
-}
-
-impl Credit {
-    /// Returns the lowest and the highest credit.
-    pub(super) fn limits(self) -> (Rational, Rational) {
-        (self.low, self.high)
-    }
-
-    pub(super) fn minimum_service(&self) -> Result<Curve, PortError> {
-        let latency = &self.high / &self.idle_slope;
-        Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)
-    }
-
-    /// Returns the strict service. An interval in which frames wait may begin with the lowest credit.
-    pub(super) fn strict_service(&self) -> Result<Curve, PortError> {
-        let latency = (&self.high - &self.low) / &self.idle_slope;
-        Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)
-    }
-
-    pub(super) fn shaping(&self) -> Result<Curve, PortError> {
-        Ok(Curve::leaky_bucket(
-            &self.high - &self.low,
-            self.idle_slope.clone(),
-        )?)
     }
 }

@@ -259,7 +259,8 @@ impl EgressPort {
     /// `None` without a Credit-Based Shaper, and below a class that has none, since the traffic of that class then decides how
     /// high the credit rises. The limits are those of a port without gates: behind gates credit can rise higher.
     pub fn credit_limits(&self, class: usize) -> Option<(Rational, Rational)> {
-        self.credit(class).map(credit::Credit::limits)
+        let limits = self.credit(class)?;
+        Some((limits.low, limits.high))
     }
 
     /// Returns the longest frame of any class below one.

@@ -119,7 +119,6 @@ fn templates_are_scenarios() {
             file.scenario().flows()[0].ports.len()
         });
         let hops: Vec<usize> = hops.collect();
-        assert_eq!(hops.len(), 5);
         assert!(hops.iter().all(|count| *count == hops[0]));
         hops[0]
     });

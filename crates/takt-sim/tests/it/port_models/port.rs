@@ -117,6 +117,6 @@ pub(crate) fn limit(queue: &Queue) -> Limit {
     match queue {
         Queue::Fifo(limit) => *limit,
         Queue::Cbs(shaper) => shaper.limit,
-        Queue::Etf(_) => panic!("etf has no capacity of its own"),
+        other => panic!("{other} has no capacity of its own"),
     }
 }

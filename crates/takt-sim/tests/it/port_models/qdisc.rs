@@ -51,9 +51,8 @@ const SECOND: i64 = 1_000_000_000;
 
 impl Qdisc {
     pub(crate) fn new(queue: &Queue, port: &Port) -> Self {
-        let kind = match queue {
-            Queue::Fifo(_) => Kind::Fifo,
-            Queue::Cbs(shaper) => Kind::Cbs(Cbs {
+        let kind = match (queue.shaper(), queue.launch()) {
+            (Some(shaper), _) => Kind::Cbs(Cbs {
                 last: port.clock.shows(0).div_euclid(1000),
                 credits: 0,
                 idle_slope: i64::try_from(shaper.idle_slope.0 / 8).unwrap(),
@@ -62,12 +61,16 @@ impl Qdisc {
                 most: shaper.hi_credit.value().0,
                 least: shaper.lo_credit.value().0,
             }),
-            Queue::Etf(etf) => Kind::Etf(Etf {
+            (_, Some(etf)) => Kind::Etf(Etf {
                 last: i64::MIN,
                 delta: i64::try_from(etf.delta.picos()).unwrap(),
                 is_deadline: etf.deadline_mode,
                 offload: etf.offload,
             }),
+            (None, None) => {
+                assert!(matches!(queue, Queue::Fifo(_)), "no model of {queue}");
+                Kind::Fifo
+            }
         };
         Self {
             queue: queue.clone(),
