@@ -354,7 +354,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds the limit of each link on the flows that came over it together.
+    /// Adds, for each link, the rate limit shared by the flows that used it.
     fn shaping(&mut self, server: usize) {
         let mut links: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
         for (index, own) in self.passing(server) {

@@ -22,7 +22,7 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Returns the least and the greatest delay before a queue of this way that belong to it.
+    /// Returns the least and greatest delay on this way before the given queue.
     pub(super) fn before(&self, index: usize) -> (Rational, Rational) {
         match self.visits.get(index) {
             Some((_, visit)) if index > 0 || self.is_whole => {

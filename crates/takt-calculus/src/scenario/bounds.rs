@@ -116,7 +116,8 @@ pub struct QueueBound {
 }
 
 impl QueueBound {
-    /// Returns the place of the delay between arrivals and service. Without an order, a frame waits until no other one waits.
+    /// Returns where the delay is longest, between arrivals and service. If the queue is not FIFO, a frame may wait until the queue is
+    /// empty.
     /// `None` if the delay is infinite, and if flows take turns so that the delay is below that.
     pub fn longest_delay(&self) -> Option<FrameDelay> {
         if self.keeps_order {

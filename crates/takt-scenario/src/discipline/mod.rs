@@ -8,8 +8,8 @@ mod shapes;
 
 pub use description::DisciplineDescription;
 pub use limit::Limit;
-pub use queue::{CbsParameters, EtfParameters, Queue, ShapedTraffic, ShaperNumber};
-pub use scheduler::{FqCodelParameters, GateEntry, Scheduler, Taprio};
+pub use queue::*;
+pub use scheduler::*;
 
 use crate::document::Table;
 use crate::quantity::Rate;

@@ -22,7 +22,7 @@ pub use codel::CodelParameters;
 pub use fq_codel::FqCodel;
 pub use gates::{Gates, Window};
 pub use packet::{DropReason, Drops, Next, Packet, Release};
-pub use queue::{CbsIeee, CbsLinux, ClassQueue, Etf, EtfMode, Fifo};
+pub use queue::*;
 pub use txtime_assist::TxTimeAssist;
 pub use window_budgets::WindowBudgets;
 
