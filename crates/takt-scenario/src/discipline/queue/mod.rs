@@ -108,3 +108,16 @@ impl fmt::Display for Queue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_read_as_its_kind() {
+        for name in NAMES.into_iter().filter(|name| *name != "cbs") {
+            let queue = Queue::with_defaults(name).to_string();
+            assert!(queue.starts_with(name), "{name} is read as {queue}");
+        }
+    }
+}

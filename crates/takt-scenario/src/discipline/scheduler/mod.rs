@@ -113,3 +113,18 @@ impl fmt::Display for Scheduler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_read_as_its_kind() {
+        for name in NAMES {
+            let nothing = Table::default();
+            let scheduler = Scheduler::read(name, &nothing, &[], &(0..0), &mut Vec::new());
+            let scheduler = scheduler.to_string();
+            assert!(scheduler.starts_with(name), "{name} is read as {scheduler}");
+        }
+    }
+}
