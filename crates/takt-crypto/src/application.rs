@@ -15,6 +15,7 @@ use crate::creation::{CreationError, NewCertificate};
 use crate::expiry;
 use crate::folder::{MAX_REJECTED, StoreError, write_file};
 use crate::identity::OwnCertificate;
+use crate::peer_certificate::PeerCertificate;
 use crate::policy::{KeyKind, PolicyProfile};
 use crate::private_key::PrivateKey;
 use crate::signing_request::signing_request;
@@ -273,40 +274,39 @@ impl ApplicationSecurity {
         self.store.trust_list()
     }
 
-    /// Checks the certificate of a peer, with those of its issuers, and returns it. One that is refused because it is not
-    /// trusted is kept in the rejected folder.
+    /// Decides whether a channel may be opened with a peer: checks its certificate, with those of its issuers. One that is refused
+    /// because it is not trusted is kept in the rejected folder.
     ///
     /// # Errors
     /// The check that failed.
-    pub fn check_peer(
+    pub fn accept_peer(
         &self,
-        chain: &[u8],
+        peer: &PeerCertificate,
         expected: &PeerExpectations<'_>,
-    ) -> Result<Certificate, CertificateError> {
-        self.check(chain, expected, false)
+    ) -> Result<(), CertificateError> {
+        self.check(peer, expected, false)
     }
 
-    /// Checks the certificate of the peer of an open channel again. An own certificate that was replaced since is accepted: the
-    /// applications of this user keep their channels.
+    /// Decides whether an open channel may live on: checks the certificate of the peer again. An own certificate that was replaced
+    /// since is accepted: the applications of this user keep their channels.
     ///
     /// # Errors
     /// The check that failed.
-    pub fn check_peer_again(
+    pub fn keep_peer(
         &self,
-        chain: &[u8],
+        peer: &PeerCertificate,
         expected: &PeerExpectations<'_>,
-    ) -> Result<Certificate, CertificateError> {
-        self.check(chain, expected, true)
+    ) -> Result<(), CertificateError> {
+        self.check(peer, expected, true)
     }
 
     fn check(
         &self,
-        chain: &[u8],
+        peer: &PeerCertificate,
         expected: &PeerExpectations<'_>,
         has_channel: bool,
-    ) -> Result<Certificate, CertificateError> {
-        let chain = Certificate::chain_from_der(chain)?;
-        let leaf = chain.first().ok_or(CertificateError::Structure)?;
+    ) -> Result<(), CertificateError> {
+        let leaf = peer.leaf().ok_or(CertificateError::Structure)?;
         let list = self.store.trust_list();
         let expected = Expectations {
             profile: expected.profile,
@@ -315,13 +315,13 @@ impl ApplicationSecurity {
             host: expected.host,
             application_uri: expected.application_uri,
         };
-        let mut checked = list.check(&chain, &expected);
+        let mut checked = list.check(peer.chain(), &expected);
         let is_untrusted = checked == Err(CertificateError::Untrusted);
         let is_replaced = is_untrusted && self.store.is_replaced(leaf);
         if is_replaced && has_channel {
             let mut list = TrustList::clone(&list);
             list.trusted.push(leaf.clone());
-            checked = list.check(&chain, &expected);
+            checked = list.check(peer.chain(), &expected);
         }
         match checked {
             Ok(()) => {}
@@ -330,11 +330,11 @@ impl ApplicationSecurity {
                 tracing::debug!(thumbprint = %leaf.thumbprint, "{error}: it was replaced");
             }
             Err(error @ CertificateError::ChainIncomplete) => {
-                self.note_refused(leaf, error, list.missing_issuer(&chain));
+                self.note_refused(leaf, error, list.missing_issuer(peer.chain()));
             }
             Err(error) => self.note_refused(leaf, error, None),
         }
-        checked.map(|()| leaf.clone())
+        checked
     }
 
     /// Reports a refused certificate with what helps. `missing_issuer` is the issuer whose certificate is unknown.

@@ -36,6 +36,7 @@ mod jwt;
 mod key_derivation;
 mod key_usages;
 mod password;
+mod peer_certificate;
 mod policy;
 mod private_key;
 mod public_key;
@@ -63,6 +64,7 @@ pub use jwt::{
 };
 pub use key_derivation::{hkdf, p_sha256};
 pub use password::PasswordHash;
+pub use peer_certificate::PeerCertificate;
 pub use policy::{
     AsymmetricEncryption, AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange,
     KeyKind, PolicyProfile, SymmetricSignature,

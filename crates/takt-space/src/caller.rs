@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use takt_crypto::PeerCertificate;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, SECURITY_POLICY_NONE, UaString};
 
@@ -108,8 +109,8 @@ pub struct ChannelSecurity {
     pub policy_uri: String,
     /// MessageSecurityMode: messages are signed, or signed and encrypted, or neither.
     pub mode: MessageSecurityMode,
-    /// Certificate of the client, followed by those of its issuers (DER); empty with SecurityPolicy None.
-    pub client_certificate: Vec<u8>,
+    /// Certificate of the client, which it has proved to own; empty with SecurityPolicy None.
+    pub client_certificate: Arc<PeerCertificate>,
     /// Certificate of this server that the client has used (DER); empty with SecurityPolicy None.
     pub server_certificate: Vec<u8>,
 }
@@ -121,7 +122,7 @@ impl ChannelSecurity {
         Self {
             policy_uri: String::from(SECURITY_POLICY_NONE),
             mode: MessageSecurityMode::None,
-            client_certificate: Vec::new(),
+            client_certificate: Arc::default(),
             server_certificate: Vec::new(),
         }
     }
@@ -276,7 +277,7 @@ mod tests {
             groups: Vec::new(),
         };
         let security = ChannelSecurity {
-            client_certificate: certificate.to_vec(),
+            client_certificate: Arc::new(PeerCertificate::parse(certificate.to_vec())),
             ..ChannelSecurity::none()
         };
         Caller::of_channel(Arc::new(Channel {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use takt_crypto::KeyShare;
+use takt_crypto::{KeyShare, PeerCertificate};
 use takt_ua::enumerations::SecurityTokenRequestType;
 use takt_ua::structures::{
     OpenSecureChannelRequest, OpenSecureChannelResponse, RequestHeader, ServiceFault,
@@ -36,8 +36,8 @@ impl PendingOpen {
     /// Sends the request: Issue for the first token of a channel, Renew for the following ones.
     pub(crate) fn send(
         config: &ClientConnectionConfig,
-        request_id: u32,
-        is_new: bool,
+        server: &PeerCertificate,
+        (request_id, is_new): (u32, bool),
         inbound: &mut Inbound,
         outbound: &mut Outbound,
     ) -> Result<Self, TransportError> {
@@ -47,10 +47,11 @@ impl PendingOpen {
             outbound.sequence = SequenceSender::new(legacy);
             inbound.sequence = SequenceReceiver::new(legacy);
         }
-        let asymmetric = match is_new {
-            true => policy.asymmetric(&config.server_certificate, None)?,
-            false => policy.asymmetric_again(&config.server_certificate, None)?,
-        };
+        match is_new {
+            true => policy.accept_peer(server)?,
+            false => policy.keep_peer(server)?,
+        }
+        let asymmetric = policy.asymmetric(server, None)?;
         let security = asymmetric.chunks;
         let share = policy.key_share()?;
         let lifetime = config.token_lifetime.as_millis();

@@ -1,7 +1,9 @@
 //! SecureChannels as the handler of their requests sees them.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use takt_crypto::PeerCertificate;
 use takt_ua::request_handler::{CompletionWaker, RequestHandler};
 
 use crate::error::TransportError;
@@ -22,9 +24,8 @@ pub trait TcpChannels: RequestHandler {
     fn has_session(&self, connection: &Self::Connection) -> bool;
 
     /// Notes that a connection is closed because of an error, before [`disconnect`](RequestHandler::disconnect) if it has a
-    /// SecureChannel. `certificate` is what the client has sent as its certificate, followed by those of its issuers (DER); it may
-    /// be empty.
-    fn failed(&self, address: SocketAddr, certificate: &[u8], error: &TransportError) {
-        let _ = (address, certificate, error);
+    /// SecureChannel. `client` is what the client has sent as its certificate; it may be empty.
+    fn failed(&self, address: SocketAddr, client: &Arc<PeerCertificate>, error: &TransportError) {
+        let _ = (address, client, error);
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use takt_crypto::{
-    ApplicationSecurity, Certificate, ChannelKeys, KeyMaterial, KeyShare, OwnCertificate,
-    PeerExpectations, PolicyProfile, PublicKey, SymmetricKeys, TrustList,
+    ApplicationSecurity, Certificate, CertificateError, ChannelKeys, KeyMaterial, KeyShare,
+    OwnCertificate, PeerCertificate, PeerExpectations, PolicyProfile, PublicKey, SymmetricKeys,
+    TrustList,
 };
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -166,38 +167,26 @@ impl SecurityPolicy for SecuredPolicy {
         self.profile.curve().is_none()
     }
 
-    fn asymmetric(
-        &self,
-        peer_certificate: &[u8],
-        thumbprint: Option<&[u8]>,
-    ) -> Result<AsymmetricSecurity, SecurityError> {
-        let own = self.own(thumbprint)?;
-        let peer = self
-            .application
-            .check_peer(peer_certificate, &self.expectations())?;
-        self.asymmetric_between(&own, &peer)
+    fn accept_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        Ok(self.application.accept_peer(peer, &self.expectations())?)
     }
 
-    fn asymmetric_again(
+    fn keep_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        Ok(self.application.keep_peer(peer, &self.expectations())?)
+    }
+
+    fn asymmetric(
         &self,
-        peer_certificate: &[u8],
+        peer: &PeerCertificate,
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError> {
         let own = self.own(thumbprint)?;
-        let peer = self
-            .application
-            .check_peer_again(peer_certificate, &self.expectations())?;
-        self.asymmetric_between(&own, &peer)
+        let peer = peer.leaf().ok_or(CertificateError::Structure)?;
+        self.asymmetric_between(&own, peer)
     }
 
     fn trust_list(&self) -> Option<Arc<TrustList>> {
         Some(self.application.trust_list())
-    }
-
-    fn check_peer(&self, peer_certificate: &[u8]) -> Result<(), SecurityError> {
-        self.application
-            .check_peer_again(peer_certificate, &self.expectations())?;
-        Ok(())
     }
 
     fn key_share(&self) -> Result<KeyShare, SecurityError> {

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use takt_crypto::{KeyShare, TrustList};
+use takt_crypto::{KeyShare, PeerCertificate, TrustList};
 use takt_ua::SECURITY_POLICY_NONE;
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -233,6 +233,29 @@ pub enum Role {
 }
 
 /// A set of algorithms, with this application's own certificate and key if it needs them.
+///
+/// A policy decides twice for a peer: [before a channel opens](Self::accept_peer), and [while it lives](Self::keep_peer). Neither
+/// decision has a default, so that none can be forgotten:
+///
+/// ```compile_fail,E0046
+/// # use takt_crypto::{KeyShare, PeerCertificate};
+/// # use takt_tcp::{AsymmetricSecurity, Role, SecurityError, SecurityPolicy, TokenSecurity};
+/// # use takt_ua::enumerations::MessageSecurityMode;
+/// # #[derive(Debug)]
+/// # struct Policy;
+/// impl SecurityPolicy for Policy {
+///     fn accept_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+///         # let _ = peer;
+///         Ok(())
+///     }
+///     // `keep_peer` is missing.
+/// #   fn uri(&self) -> &str { "urn:policy" }
+/// #   fn allows(&self, _: MessageSecurityMode) -> bool { true }
+/// #   fn nonce_length(&self) -> usize { 0 }
+/// #   fn asymmetric(&self, _: &PeerCertificate, _: Option<&[u8]>) -> Result<AsymmetricSecurity, SecurityError> { todo!() }
+/// #   fn symmetric(&self, _: Role, _: MessageSecurityMode, _: &KeyShare, _: &[u8]) -> Result<TokenSecurity, SecurityError> { todo!() }
+/// }
+/// ```
 pub trait SecurityPolicy: Send + Sync + fmt::Debug {
     /// Returns the URI, as sent in the asymmetric security header.
     fn uri(&self) -> &str;
@@ -249,42 +272,33 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Checks the peer's certificate and the thumbprint that it sent of the own certificate, and returns the security
-    /// of the `OPN` messages exchanged with it. `thumbprint` is `None` before the peer has sent one (a client's first
-    /// message).
+    /// Decides whether a channel may be opened with this peer.
     ///
     /// # Errors
-    /// [`SecurityError::Certificate`] and [`SecurityError::Thumbprint`].
+    /// [`SecurityError::Certificate`]: the channel is not opened.
+    fn accept_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError>;
+
+    /// Decides whether the open channel with this peer may live on. It is asked before each renewal of the token, and when the
+    /// [trust list](Self::trust_list) has changed.
+    ///
+    /// # Errors
+    /// [`SecurityError::Certificate`]: the channel ends.
+    fn keep_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError>;
+
+    /// Returns the security of the `OPN` messages that are exchanged with a peer for which the policy has decided. `thumbprint` is
+    /// what the peer has sent of the own certificate, `None` before it has sent one (a client's first message).
+    ///
+    /// # Errors
+    /// [`SecurityError::Thumbprint`], [`SecurityError::OwnCertificate`] and [`SecurityError::Cipher`].
     fn asymmetric(
         &self,
-        peer_certificate: &[u8],
+        peer: &PeerCertificate,
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError>;
-
-    /// Does the same for a renewal of the token of an open channel.
-    ///
-    /// # Errors
-    /// [`SecurityError::Certificate`] and [`SecurityError::Thumbprint`].
-    fn asymmetric_again(
-        &self,
-        peer_certificate: &[u8],
-        thumbprint: Option<&[u8]>,
-    ) -> Result<AsymmetricSecurity, SecurityError> {
-        self.asymmetric(peer_certificate, thumbprint)
-    }
 
     /// Returns the trust list as it is now; `None` for policies without certificates. It is another object if it has changed.
     fn trust_list(&self) -> Option<Arc<TrustList>> {
         None
-    }
-
-    /// Checks the certificate of the peer of an open channel again.
-    ///
-    /// # Errors
-    /// [`SecurityError::Certificate`].
-    fn check_peer(&self, peer_certificate: &[u8]) -> Result<(), SecurityError> {
-        let _ = peer_certificate;
-        Ok(())
     }
 
     /// Creates the own part in the keys of a new token: its nonce is as long as [`nonce_length`](Self::nonce_length) says.
@@ -322,6 +336,14 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
     ) -> Option<LoggedKeys> {
         let _ = (role, mode, own, peer_nonce);
         None
+    }
+}
+
+/// Parses the certificate of a peer. With SecurityPolicy None it is ignored (OPC 10000-4, 5.6.2.2): nobody has proved to own it.
+pub(crate) fn peer_certificate(policy: &dyn SecurityPolicy, der: Vec<u8>) -> Arc<PeerCertificate> {
+    match policy.uri() {
+        SECURITY_POLICY_NONE => Arc::default(),
+        _ => Arc::new(PeerCertificate::parse(der)),
     }
 }
 
@@ -380,10 +402,18 @@ impl SecurityPolicy for NoSecurity {
         0
     }
 
-    // OPC 10000-4, 5.6.2.2: with None, a certificate is ignored.
+    // Every client that can connect has all rights.
+    fn accept_peer(&self, _peer: &PeerCertificate) -> Result<(), SecurityError> {
+        Ok(())
+    }
+
+    fn keep_peer(&self, _peer: &PeerCertificate) -> Result<(), SecurityError> {
+        Ok(())
+    }
+
     fn asymmetric(
         &self,
-        _peer_certificate: &[u8],
+        _peer: &PeerCertificate,
         _thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError> {
         Ok(AsymmetricSecurity {

@@ -171,9 +171,9 @@ impl<C> ServedConnection<C> {
         !self.is_lingering() && self.machine.is_secured()
     }
 
-    /// Checks the certificate of the client again.
-    pub(crate) fn check_peer(&self) -> Result<(), TransportError> {
-        self.machine.check_peer()
+    /// Asks the policy whether the channel of the client may live on.
+    pub(crate) fn keep_client(&self) -> Result<(), TransportError> {
+        self.machine.keep_client()
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -442,7 +442,7 @@ impl<C> ServedConnection<C> {
         } else {
             tracing::debug!(client = %self.address, %error, "closing the connection");
         }
-        handler.failed(self.address, self.machine.client_certificate(), error);
+        handler.failed(self.address, self.machine.client(), error);
         self.machine.fail(error);
         self.begin_linger(handler, now)
     }

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_crypto::KeyShare;
+use takt_crypto::{KeyShare, PeerCertificate};
 use takt_ua::enumerations::{MessageSecurityMode, SecurityTokenRequestType};
 use takt_ua::structures::{
     ChannelSecurityToken, OpenSecureChannelRequest, OpenSecureChannelResponse, ResponseHeader,
 };
-use takt_ua::{ByteString, DateTime};
+use takt_ua::{ByteString, DateTime, SECURITY_POLICY_NONE};
 
 use crate::chunk::{self, SequenceHeader};
 use crate::config::ServerConnectionConfig;
@@ -18,17 +18,76 @@ use crate::hello::PROTOCOL_VERSION;
 use crate::inbound::{Chunk, Inbound};
 use crate::open_channel::{AsymmetricHeader, decode_message};
 use crate::outbound::Outbound;
-use crate::security::{AsymmetricSecurity, Role, SecurityPolicy};
+use crate::security::{AsymmetricSecurity, Role, SecurityPolicy, peer_certificate};
 use crate::security_error::SecurityError;
 use crate::sequence::{SequenceReceiver, SequenceSender};
 use crate::server_event::ChannelDescription;
 use crate::token::{ServerTokens, Token};
 
+/// The security header of an `OPN` chunk, for which the policy has to decide.
+#[derive(Debug)]
+pub(crate) struct OpenRequest {
+    policy: Arc<dyn SecurityPolicy>,
+    pub(crate) client: Arc<PeerCertificate>,
+    /// What the client has sent as the thumbprint of the own certificate.
+    thumbprint: Vec<u8>,
+    header_end: usize,
+    is_renewal: bool,
+}
+
+impl OpenRequest {
+    /// Reads the header. The certificate of a new client is parsed here and nowhere else.
+    pub(crate) fn read(
+        channel: Option<&ServerChannel>,
+        config: &ServerConnectionConfig,
+        chunk: &Chunk,
+        inbound: &Inbound,
+    ) -> Result<Self, TransportError> {
+        let bytes = inbound.chunk(chunk);
+        let channel_id = chunk::secure_channel_id(bytes);
+        let expected = channel.map_or(0, |_| inbound.channel_id);
+        if channel_id != expected {
+            return Err(TransportError::SecureChannelIdInvalid(channel_id));
+        }
+        let (header, header_end) = AsymmetricHeader::parse(bytes)?;
+        let (policy, client) = match channel {
+            // OPC 10000-6, 6.7.7: a renewal uses the policy and the certificate of the channel.
+            Some(open) if open.policy.uri() != header.policy_uri => {
+                return Err(TransportError::SecurityPolicy(header.policy_uri));
+            }
+            Some(open) if open.is_of_another(&header.sender_certificate) => {
+                return Err(SecurityError::OtherCertificate.into());
+            }
+            Some(open) => (Arc::clone(&open.policy), Arc::clone(&open.client)),
+            None => {
+                let policy = find_policy(&config.policies, &header.policy_uri)?;
+                let client = peer_certificate(&*policy, header.sender_certificate);
+                (policy, client)
+            }
+        };
+        Ok(Self {
+            policy,
+            client,
+            thumbprint: header.receiver_thumbprint,
+            header_end,
+            is_renewal: channel.is_some(),
+        })
+    }
+
+    /// Asks the policy whether the channel may open, or live on.
+    pub(crate) fn decide(&self) -> Result<(), SecurityError> {
+        match self.is_renewal {
+            true => self.policy.keep_peer(&self.client),
+            false => self.policy.accept_peer(&self.client),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct ServerChannel {
     policy: Arc<dyn SecurityPolicy>,
     mode: MessageSecurityMode,
-    client_certificate: Vec<u8>,
+    client: Arc<PeerCertificate>,
     server_certificate: Vec<u8>,
     last_nonce: Vec<u8>,
     last_token_id: u32,
@@ -46,59 +105,46 @@ impl ServerChannel {
             endpoint_url,
             security_policy_uri: self.policy.uri(),
             security_mode: self.mode,
-            client_certificate: &self.client_certificate,
+            client_certificate: &self.client,
             server_certificate: &self.server_certificate,
         }
     }
 
-    pub(crate) fn client_certificate(&self) -> &[u8] {
-        &self.client_certificate
+    pub(crate) fn client(&self) -> &Arc<PeerCertificate> {
+        &self.client
     }
 
-    pub(crate) fn check_peer(&self) -> Result<(), TransportError> {
-        Ok(self.policy.check_peer(&self.client_certificate)?)
+    /// Asks the policy whether the channel may live on.
+    pub(crate) fn keep_client(&self) -> Result<(), TransportError> {
+        Ok(self.policy.keep_peer(&self.client)?)
+    }
+
+    /// Returns true if a renewal comes with another certificate than that of the channel.
+    fn is_of_another(&self, certificate: &[u8]) -> bool {
+        self.policy.uri() != SECURITY_POLICY_NONE && self.client.der() != certificate
     }
 
     pub(crate) fn is_secured(&self) -> bool {
         self.policy.nonce_length() > 0
     }
 
-    /// Handles an `OPN` chunk: opens the channel or renews its token, and answers.
+    /// Opens the channel or renews its token, and answers. The policy has [decided](OpenRequest::decide) for the client.
     pub(crate) fn open(
         channel: &mut Option<Self>,
         config: &ServerConnectionConfig,
         chunk: &Chunk,
-        inbound: &mut Inbound,
-        outbound: &mut Outbound,
+        opening: OpenRequest,
+        (inbound, outbound): (&mut Inbound, &mut Outbound),
         now: Instant,
     ) -> Result<(), TransportError> {
-        let bytes = inbound.chunk(chunk);
-        let channel_id = chunk::secure_channel_id(bytes);
-        let expected = if channel.is_some() {
-            inbound.channel_id
-        } else {
-            0
-        };
-        if channel_id != expected {
-            return Err(TransportError::SecureChannelIdInvalid(channel_id));
-        }
-        let (header, header_end) = AsymmetricHeader::parse(bytes)?;
-        let policy = match channel {
-            // OPC 10000-6, 6.7.7: a renewal uses the policy and the certificate of the channel.
-            Some(open) if open.policy.uri() != header.policy_uri => {
-                return Err(TransportError::SecurityPolicy(header.policy_uri));
-            }
-            Some(open) if open.client_certificate != header.sender_certificate => {
-                return Err(SecurityError::OtherCertificate.into());
-            }
-            Some(open) => Arc::clone(&open.policy),
-            None => find_policy(&config.policies, &header.policy_uri)?,
-        };
-        let thumbprint = Some(&*header.receiver_thumbprint);
-        let asymmetric = match channel {
-            Some(_) => policy.asymmetric_again(&header.sender_certificate, thumbprint)?,
-            None => policy.asymmetric(&header.sender_certificate, thumbprint)?,
-        };
+        let OpenRequest {
+            policy,
+            client,
+            thumbprint,
+            header_end,
+            ..
+        } = opening;
+        let asymmetric = policy.asymmetric(&client, Some(&thumbprint))?;
         if channel.is_none() {
             let legacy = policy.legacy_sequence_numbers();
             inbound.sequence = SequenceReceiver::new(legacy);
@@ -168,7 +214,7 @@ impl ServerChannel {
                 *channel = Some(Self {
                     policy,
                     mode,
-                    client_certificate: header.sender_certificate,
+                    client,
                     server_certificate,
                     last_nonce,
                     last_token_id: token_id,

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_crypto::PeerCertificate;
 use takt_ua::StatusCode;
 
 use crate::chunk::{self, ChunkHeader, HEADER_SIZE, MessageType, SYMMETRIC_HEADER_SIZE};
@@ -17,11 +18,10 @@ use crate::fault;
 use crate::hello::{self, Hello, NegotiatedLimits};
 use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
-use crate::open_channel::{self, AsymmetricHeader};
+use crate::open_channel;
 use crate::outbound::{AHEAD, Outbound};
 use crate::reverse_hello::ReverseHello;
-use crate::security_error::SecurityError;
-use crate::server_channel::ServerChannel;
+use crate::server_channel::{OpenRequest, ServerChannel};
 use crate::server_event::{Request, RequestBody, ServerEvent};
 
 /// Time without received bytes after which a connection keeps no memory for buffers.
@@ -56,7 +56,7 @@ pub struct ServerConnection {
     endpoint_url: String,
     channel: Option<ServerChannel>,
     /// Certificate of a client that was refused.
-    refused: Vec<u8>,
+    refused: Arc<PeerCertificate>,
     deferred: usize,
     memory: ConnectionMemory,
     /// True if polling stopped because of congestion.
@@ -98,7 +98,7 @@ impl ServerConnection {
             outbound: Outbound::new(limits, channel_id).dividing_later(),
             endpoint_url: String::new(),
             channel: None,
-            refused: Vec::new(),
+            refused: Arc::default(),
             deferred: 0,
             memory: ConnectionMemory::new(Arc::clone(&config)),
             held_back: false,
@@ -291,34 +291,40 @@ impl ServerConnection {
             self.outbound
                 .fill(channel.tokens.sending(now), usize::MAX)?;
         }
-        let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
-        let channel = &mut self.channel;
-        let opened = ServerChannel::open(channel, &self.config, chunk, inbound, outbound, now);
-        if let Err(TransportError::Security(SecurityError::Certificate(_))) = opened {
-            let header = AsymmetricHeader::parse(self.inbound.chunk(chunk));
-            self.refused = header.map_or_else(|_| Vec::new(), |(it, _)| it.sender_certificate);
+        let opening = OpenRequest::read(self.channel.as_ref(), &self.config, chunk, &self.inbound)?;
+        if let Err(error) = opening.decide() {
+            self.refused = opening.client;
+            return Err(error.into());
         }
-        opened?;
+        let buffers = (&mut self.inbound, &mut self.outbound);
+        ServerChannel::open(
+            &mut self.channel,
+            &self.config,
+            chunk,
+            opening,
+            buffers,
+            now,
+        )?;
         self.state = State::Open;
         Ok(is_new)
     }
 
-    /// Returns what the client has sent as its certificate, followed by those of its issuers (DER); empty without one.
-    pub(crate) fn client_certificate(&self) -> &[u8] {
+    /// Returns what the client has sent as its certificate; empty without one.
+    pub(crate) fn client(&self) -> &Arc<PeerCertificate> {
         match &self.channel {
-            Some(channel) => channel.client_certificate(),
+            Some(channel) => channel.client(),
             None => &self.refused,
         }
     }
 
-    /// Checks the certificate of the client against the trust list as it is now.
+    /// Asks the policy whether the channel of the client may live on, now that the trust list has changed.
     ///
     /// # Errors
     /// The check that failed: the connection has to end.
-    pub fn check_peer(&self) -> Result<(), TransportError> {
+    pub fn keep_client(&self) -> Result<(), TransportError> {
         self.channel
             .as_ref()
-            .map_or(Ok(()), ServerChannel::check_peer)
+            .map_or(Ok(()), ServerChannel::keep_client)
     }
 
     /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. It is divided into

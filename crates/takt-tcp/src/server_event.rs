@@ -1,5 +1,8 @@
 //! Events that a [`ServerConnection`](crate::ServerConnection) reports to its driver, and responses to requests.
 
+use std::sync::Arc;
+
+use takt_crypto::PeerCertificate;
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::MessageSecurityMode;
@@ -40,8 +43,8 @@ pub struct ChannelDescription<'a> {
     pub security_policy_uri: &'a str,
     /// MessageSecurityMode: whether messages are signed and encrypted.
     pub security_mode: MessageSecurityMode,
-    /// The client's certificate, followed by those of its issuers (DER); empty with SecurityPolicy None.
-    pub client_certificate: &'a [u8],
+    /// The certificate of the client; empty with SecurityPolicy None.
+    pub client_certificate: &'a Arc<PeerCertificate>,
     /// The certificate of this server that the client has used (DER); empty with SecurityPolicy None.
     pub server_certificate: &'a [u8],
 }

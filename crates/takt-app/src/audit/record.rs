@@ -54,19 +54,19 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
             let security = &caller.channel.security;
             add("SecurityPolicyUri", json!(security.policy_uri));
             add("SecurityMode", json!(mode(security.mode)));
-            if let Some(leaf) = Certificate::leaf_of(&security.client_certificate) {
-                let thumbprint = Thumbprint::of(leaf).to_string();
+            if let Some(client) = security.client_certificate.leaf() {
+                let thumbprint = client.thumbprint.to_string();
                 add("ClientCertificateThumbprint", json!(thumbprint));
             }
         }
         AuditedAction::Certificate { .. } => {
-            let certificate = &caller.channel.security.client_certificate;
-            if let Some(leaf) = Certificate::leaf_of(certificate) {
+            let client = &caller.channel.security.client_certificate;
+            if let Some(leaf) = client.leaf_der() {
                 let thumbprint = Thumbprint::of(leaf).to_string();
                 add("ClientCertificateThumbprint", json!(thumbprint));
-                if let Ok(certificate) = Certificate::from_der(leaf) {
-                    add("ClientCertificateSubject", text(&certificate.subject));
-                }
+            }
+            if let Some(client) = client.leaf() {
+                add("ClientCertificateSubject", text(&client.subject));
             }
         }
         AuditedAction::CreateSession => {
@@ -151,7 +151,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use takt_crypto::{EllipticCurve, KeyKind, NewCertificate};
+    use takt_crypto::{EllipticCurve, KeyKind, NewCertificate, PeerCertificate};
     use takt_space::{Caller, Channel, ChannelSecurity};
     use takt_ua::{ExtensionObject, NodeIdRef, StatusCode};
 
@@ -220,7 +220,7 @@ mod tests {
             id: 0,
             peer: Caller::local().peer().clone(),
             security: ChannelSecurity {
-                client_certificate: certificate.der().to_vec(),
+                client_certificate: Arc::new(PeerCertificate::parse(certificate.der().to_vec())),
                 ..ChannelSecurity::none()
             },
         };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use takt_client::Endpoint;
-use takt_crypto::{Certificate, KeyKind};
+use takt_crypto::KeyKind;
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate};
 use takt_services::{BuildError, Server, ServerBudgets};
 use takt_space::{AddressSpaceError, CallError, Caller, MethodHandler};
@@ -301,9 +301,8 @@ fn encrypted_application(caller: &Caller) -> Result<String, StatusCode> {
     if !security.is_encrypted() {
         return Err(StatusCode::BadSecurityModeInsufficient);
     }
-    let chain = Certificate::chain_from_der(&security.client_certificate);
-    let certificate = chain.ok().and_then(|chain| chain.into_iter().next());
-    let uri = certificate.and_then(|certificate| certificate.application_uri);
+    let certificate = security.client_certificate.leaf();
+    let uri = certificate.and_then(|certificate| certificate.application_uri.clone());
     uri.ok_or(StatusCode::BadUserAccessDenied)
 }
 

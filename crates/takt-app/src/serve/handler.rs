@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use takt_crypto::CertificateError;
+use takt_crypto::{CertificateError, PeerCertificate};
 use takt_services::{AuditedAction, Connection, Server};
 use takt_shm::{ApplicationName, PeerCredentials};
 use takt_space::{Caller, Channel, ChannelSecurity, Peer};
@@ -102,7 +102,7 @@ impl takt_tcp::TcpChannels for Services {
         let security = ChannelSecurity {
             policy_uri: channel.security_policy_uri.to_owned(),
             mode: channel.security_mode,
-            client_certificate: channel.client_certificate.to_vec(),
+            client_certificate: Arc::clone(channel.client_certificate),
             server_certificate: channel.server_certificate.to_vec(),
         };
         let endpoint_url = channel.endpoint_url.to_owned();
@@ -121,7 +121,7 @@ impl takt_tcp::TcpChannels for Services {
         connection.has_session()
     }
 
-    fn failed(&self, address: SocketAddr, certificate: &[u8], error: &TransportError) {
+    fn failed(&self, address: SocketAddr, client: &Arc<PeerCertificate>, error: &TransportError) {
         let TransportError::Security(SecurityError::Certificate(error)) = error else {
             return;
         };
@@ -129,7 +129,7 @@ impl takt_tcp::TcpChannels for Services {
             id: 0,
             peer: Peer::Tcp { address },
             security: ChannelSecurity {
-                client_certificate: certificate.to_vec(),
+                client_certificate: Arc::clone(client),
                 ..ChannelSecurity::none()
             },
         };

@@ -14,7 +14,8 @@ use rcgen::{
 use takt_crypto::{
     ApplicationSecurity, Certificate, CertificateError, CertificateStore, EllipticCurve,
     EncryptedSecret, EphemeralKey, Expectations, KeyKind, NewCertificate, OwnCertificate,
-    PeerExpectations, PolicyProfile, PrivateKey, PublicKey, RevocationList, TrustList,
+    PeerCertificate, PeerExpectations, PolicyProfile, PrivateKey, PublicKey, RevocationList,
+    TrustList,
 };
 use takt_ua::StatusCode;
 
@@ -693,24 +694,22 @@ fn a_replaced_own_certificate_is_accepted_on_open_channels_only() {
         host: None,
         application_uri: None,
     };
-    server.check_peer(old.chain_der(), &expected).unwrap();
+    let peer = |own: &OwnCertificate| PeerCertificate::parse(own.chain_der().to_vec());
+    let before = peer(&old);
+    server.accept_peer(&before, &expected).unwrap();
     open().renew(&new("Viewer"), KeyKind::Rsa).unwrap();
     let untrusted = Err(CertificateError::Untrusted);
     for _ in 0..2 {
-        let opened = server.check_peer(old.chain_der(), &expected);
-        assert_eq!(opened.map(drop), untrusted);
-        let kept = server.check_peer_again(old.chain_der(), &expected);
-        assert_eq!(kept.map(drop), Ok(()));
+        assert_eq!(server.accept_peer(&before, &expected), untrusted);
+        assert_eq!(server.keep_peer(&before, &expected), Ok(()));
     }
     assert!(open().rejected().is_empty());
     // An administrator's decision is stronger, and so is the removal of the files.
     open().reject(old.certificate()).unwrap();
-    let kept = server.check_peer_again(old.chain_der(), &expected);
-    assert_eq!(kept.map(drop), untrusted);
+    assert_eq!(server.keep_peer(&before, &expected), untrusted);
     let now = open().existing("Viewer", KeyKind::Rsa).unwrap().unwrap();
     fs::remove_file(open().own_files("Viewer", KeyKind::Rsa).0).unwrap();
-    let kept = server.check_peer_again(now.chain_der(), &expected);
-    assert_eq!(kept.map(drop), untrusted);
+    assert_eq!(server.keep_peer(&peer(&now), &expected), untrusted);
 }
 
 #[test]

@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use takt_app::refusals::{Refusals, shown};
-use takt_crypto::Certificate;
 use takt_services::DiscoveryServer;
 use takt_space::{AddressSpace, Caller, Peer};
 use takt_ua::structures::{
@@ -258,7 +257,7 @@ fn shown_urls(urls: &[UaString]) -> String {
 fn admit(caller: &Caller, server: &RegisteredServer) -> Result<(), StatusCode> {
     let certificate = match caller.peer() {
         Peer::SharedMemory { .. } => return Ok(()),
-        Peer::Tcp { .. } => Certificate::leaf_of(&caller.channel.security.client_certificate),
+        Peer::Tcp { .. } => caller.channel.security.client_certificate.leaf(),
     };
     let Some(certificate) = certificate else {
         return match is_on_this_host(caller) {
@@ -266,8 +265,6 @@ fn admit(caller: &Caller, server: &RegisteredServer) -> Result<(), StatusCode> {
             false => Err(StatusCode::BadSecurityModeInsufficient),
         };
     };
-    let certificate =
-        Certificate::from_der(certificate).map_err(|_| StatusCode::BadCertificateInvalid)?;
     match certificate.application_uri.as_deref() {
         Some(uri) if uri == server.server_uri.as_str() => Ok(()),
         _ => Err(StatusCode::BadServerUriInvalid),

@@ -1,6 +1,5 @@
 //! Members of SecurityGroups who ask for keys.
 
-use takt_crypto::Certificate;
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
 
@@ -19,9 +18,8 @@ impl KeyHolder {
         let security = &caller.channel.security;
         match caller.peer() {
             Peer::Tcp { .. } if security.is_encrypted() => {
-                let certificate = Certificate::chain_from_der(&security.client_certificate);
-                let certificate = certificate.ok().and_then(|chain| chain.into_iter().next());
-                let uri = certificate.and_then(|certificate| certificate.application_uri);
+                let certificate = security.client_certificate.leaf();
+                let uri = certificate.and_then(|certificate| certificate.application_uri.clone());
                 uri.map(Self::Application)
                     .ok_or(StatusCode::BadUserAccessDenied)
             }

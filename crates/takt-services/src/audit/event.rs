@@ -1,6 +1,6 @@
 //! Audit records as Events of AuditEventType and its subtypes (OPC 10000-5, 6.4.3 to 6.4.27).
 
-use takt_crypto::{Certificate, Thumbprint};
+use takt_crypto::{PeerCertificate, Thumbprint};
 use takt_space::namespace0::Namespace0;
 use takt_space::{Audience, Event};
 use takt_ua::{ByteString, NodeId, Variant, ids};
@@ -26,10 +26,10 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
         _ => NodeId::from(ids::SERVER),
     };
     let is_done = !record.status.is_bad();
-    let leaf = Certificate::leaf_of(&caller.channel.security.client_certificate);
-    let name = match (action, leaf) {
+    let client = &caller.channel.security.client_certificate;
+    let name = match (action, client.leaf_der()) {
         // Clients that do not parse certificates see which one it was.
-        (AuditedAction::Certificate { .. }, Some(leaf)) => &named(leaf),
+        (AuditedAction::Certificate { .. }, Some(leaf)) => &named(client, leaf),
         _ => action.source_name(),
     };
     let user = record.client_user_id();
@@ -95,7 +95,7 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
         } => event
             .field("MethodId", method_id.to_owned())
             .field("TrustListId", trust_list.to_owned()),
-        AuditedAction::Certificate { .. } => match leaf {
+        AuditedAction::Certificate { .. } => match client.leaf_der() {
             Some(leaf) => event.field("Certificate", ByteString::from(leaf)),
             None => event,
         },
@@ -104,11 +104,11 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
 }
 
 /// Returns the text for a certificate that was refused: its thumbprint, and its subject if it can be read.
-fn named(leaf: &[u8]) -> String {
+fn named(client: &PeerCertificate, leaf: &[u8]) -> String {
     let thumbprint = Thumbprint::of(leaf);
-    match Certificate::from_der(leaf) {
-        Ok(certificate) => format!("Certificate {thumbprint} of {}", cut(&certificate.subject)),
-        Err(_) => format!("Certificate {thumbprint}"),
+    match client.leaf() {
+        Some(certificate) => format!("Certificate {thumbprint} of {}", cut(&certificate.subject)),
+        None => format!("Certificate {thumbprint}"),
     }
 }
 

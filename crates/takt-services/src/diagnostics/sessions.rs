@@ -119,7 +119,7 @@ fn security(session: &Session) -> SessionSecurityDiagnosticsDataType {
     let caller = session.caller.load();
     let user = UaString::from(client_user_id(&caller).as_str());
     let channel = &caller.channel.security;
-    let leaf = takt_crypto::Certificate::leaf_of(&channel.client_certificate).unwrap_or_default();
+    let leaf = channel.client_certificate.leaf_der().unwrap_or_default();
     SessionSecurityDiagnosticsDataType {
         session_id: session.id.clone(),
         client_user_id_history: vec![user.clone()],

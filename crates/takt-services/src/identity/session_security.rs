@@ -41,12 +41,12 @@ impl SessionSecurity {
         let profile = PolicyProfile::by_uri(&security.policy_uri).ok_or(internal)?;
         let own = Certificate::leaf_of(&security.server_certificate).ok_or(internal)?;
         let identity = application.identity_with(&Thumbprint::of(own).0);
-        let client = leaf(&security.client_certificate).ok_or(internal)?;
+        let client = security.client_certificate.leaf().ok_or(internal)?;
         Ok(Some(Self {
             profile,
             // The certificate was replaced more than once since the channel was opened.
             identity: identity.ok_or(StatusCode::BadSecureChannelClosed)?,
-            client,
+            client: client.clone(),
         }))
     }
 
@@ -56,7 +56,7 @@ impl SessionSecurity {
         create: &CreateSessionRequest,
     ) -> Result<(ByteString, SignatureData), StatusCode> {
         let sent = create.client_certificate.as_bytes();
-        if leaf(sent).is_none_or(|sent| sent != self.client) {
+        if Certificate::leaf_of(sent) != Some(self.client.der()) {
             return Err(StatusCode::BadCertificateInvalid);
         }
         let uri = self.client.application_uri.as_deref();
@@ -159,8 +159,4 @@ fn named(uri: &str) -> UaString {
         "" => UaString::null(),
         uri => UaString::from(uri),
     }
-}
-
-fn leaf(chain: &[u8]) -> Option<Certificate> {
-    Certificate::from_der(Certificate::leaf_of(chain)?).ok()
 }

@@ -168,15 +168,14 @@ impl UserTokens<'_> {
             return Err(rejected);
         }
         let secret = EncryptedSecret::parse(sent).map_err(|_| rejected)?;
-        let client = Certificate::leaf_of(&self.channel.security.client_certificate);
+        let client = self.channel.security.client_certificate.leaf();
         let client = client.ok_or(rejected)?;
         if !secret.certificate.is_empty()
-            && Certificate::leaf_of(secret.certificate) != Some(client)
+            && Certificate::leaf_of(secret.certificate) != Some(client.der())
         {
             return Err(rejected);
         }
         let key = self.ephemeral_key.ok_or(rejected)?;
-        let client = Certificate::from_der(client).map_err(|_| rejected)?;
         let client = PublicKey::from_spki(&client.public_key).map_err(|_| rejected)?;
         let opened = secret.open(profile, key, &client, self.server_nonce);
         opened.map_err(|_| rejected)

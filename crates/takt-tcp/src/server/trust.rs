@@ -68,7 +68,7 @@ impl<H: TcpChannels> TcpServer<H> {
                 continue;
             }
             checked += 1;
-            if let Err(error) = connection.check_peer() {
+            if let Err(error) = connection.keep_client() {
                 let fate = connection.end(&self.handler, &error, now);
                 self.settle(id, fate, now);
             }

@@ -8,7 +8,7 @@ use crate::support::plant::Plant;
 use crate::support::{Answer, Pair, echo};
 use takt_crypto::{
     CertificateError, CertificateStore, EllipticCurve, EphemeralKey, KeyKind, KeyShare,
-    PolicyProfile,
+    PeerCertificate, PolicyProfile,
 };
 use takt_tcp::{
     AsymmetricSecurity, ClientConnectionConfig, Role, SecuredPolicy, SecurityError, SecurityPolicy,
@@ -67,12 +67,20 @@ impl SecurityPolicy for Attacker {
         self.policy.legacy_sequence_numbers()
     }
 
+    fn accept_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        self.policy.accept_peer(peer)
+    }
+
+    fn keep_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        self.policy.keep_peer(peer)
+    }
+
     fn asymmetric(
         &self,
-        peer_certificate: &[u8],
+        peer: &PeerCertificate,
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError> {
-        let mut security = self.policy.asymmetric(peer_certificate, thumbprint)?;
+        let mut security = self.policy.asymmetric(peer, thumbprint)?;
         let attack = &self.attack;
         security.certificate = attack.certificate.clone().unwrap_or(security.certificate);
         security.peer_thumbprint = attack

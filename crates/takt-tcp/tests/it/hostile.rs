@@ -308,6 +308,22 @@ fn a_null_policy_uri_means_none() {
 }
 
 #[test]
+fn a_certificate_without_a_security_policy_proves_nothing() {
+    let (mut server, now) = after(1);
+    let mut open = open_request(0, NONE, 1, 0, 1, 1000);
+    // SenderCertificate, behind the header of the message, the SecureChannelId and the URI; it was null.
+    let at = 8 + 4 + 4 + NONE.len();
+    open.splice(at..at + 4, [&3_u32.to_le_bytes()[..], b"DER"].concat());
+    let size = u32::try_from(open.len()).unwrap();
+    open[4..8].copy_from_slice(&size.to_le_bytes());
+    feed(&mut server, &open);
+    assert!(matches!(
+        server.poll(now),
+        Ok(Some(ServerEvent::Opened(channel))) if channel.client_certificate.der().is_empty()
+    ));
+}
+
+#[test]
 fn lifetimes_are_revised() {
     for (requested, revised) in [
         (0, 3_600_000),

@@ -1,14 +1,21 @@
 //! Secured channels: each SecurityPolicy and mode with real keys, renewal of tokens and certificates, and peers that break a
 //! rule. All failures of decryption and signature look alike.
 
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::support::plant::{Plant, certificate};
 use crate::support::{Answer, Pair, echo, error_message};
 use proptest::prelude::*;
-use takt_crypto::{CertificateError, CertificateStore, KeyKind, PolicyProfile};
-use takt_tcp::{SecurityError, ServerEvent, TransportError};
+use takt_crypto::{
+    CertificateError, CertificateStore, KeyKind, KeyShare, PeerCertificate, PolicyProfile,
+    TrustList,
+};
+use takt_tcp::{
+    AsymmetricSecurity, Role, SecurityError, SecurityPolicy, ServerEvent, TokenSecurity,
+    TransportError,
+};
 use takt_ua::StatusCode;
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -392,7 +399,7 @@ fn applications_of_one_user_keep_their_channels_when_one_renews_its_certificate(
         let new = certificate(name, 2048);
         store.renew(&new, KeyKind::Rsa).unwrap();
     }
-    open.server.check_peer().unwrap();
+    open.server.keep_client().unwrap();
     // The token is renewed with the certificates that the channel began with.
     open.wait(Duration::from_secs(2800));
     let now = open.now;
@@ -447,4 +454,143 @@ proptest! {
         let now = pair.now;
         prop_assert!(pair.server.poll(now).is_err());
     }
+}
+
+/// A policy that counts its decisions, and that can be told to refuse.
+#[derive(Debug)]
+struct Deciding {
+    policy: Arc<dyn SecurityPolicy>,
+    accepted: AtomicUsize,
+    kept: AtomicUsize,
+    /// Number of decisions of each kind after which the policy refuses.
+    most: (usize, usize),
+}
+
+impl Deciding {
+    fn with(policy: Arc<dyn SecurityPolicy>, most: (usize, usize)) -> Arc<Self> {
+        Arc::new(Self {
+            policy,
+            accepted: AtomicUsize::new(0),
+            kept: AtomicUsize::new(0),
+            most,
+        })
+    }
+
+    fn count(&self) -> (usize, usize) {
+        let count = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+        (count(&self.accepted), count(&self.kept))
+    }
+
+    fn decide(&self, number: &AtomicUsize, most: usize) -> Result<(), SecurityError> {
+        match number.fetch_add(1, Ordering::Relaxed) < most {
+            true => Ok(()),
+            false => Err(CertificateError::Untrusted.into()),
+        }
+    }
+}
+
+impl SecurityPolicy for Deciding {
+    fn uri(&self) -> &str {
+        self.policy.uri()
+    }
+
+    fn allows(&self, mode: MessageSecurityMode) -> bool {
+        self.policy.allows(mode)
+    }
+
+    fn nonce_length(&self) -> usize {
+        self.policy.nonce_length()
+    }
+
+    fn accept_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        assert!(peer.leaf().is_some(), "parsed before the decision");
+        self.decide(&self.accepted, self.most.0)
+    }
+
+    fn keep_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        assert!(peer.leaf().is_some(), "parsed before the decision");
+        self.decide(&self.kept, self.most.1)
+    }
+
+    fn asymmetric(
+        &self,
+        peer: &PeerCertificate,
+        thumbprint: Option<&[u8]>,
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        self.policy.asymmetric(peer, thumbprint)
+    }
+
+    fn trust_list(&self) -> Option<Arc<TrustList>> {
+        self.policy.trust_list()
+    }
+
+    fn key_share(&self) -> Result<KeyShare, SecurityError> {
+        self.policy.key_share()
+    }
+
+    fn symmetric(
+        &self,
+        role: Role,
+        mode: MessageSecurityMode,
+        own: &KeyShare,
+        peer_nonce: &[u8],
+    ) -> Result<TokenSecurity, SecurityError> {
+        self.policy.symmetric(role, mode, own, peer_nonce)
+    }
+}
+
+/// Makes a pair whose policies count and refuse their decisions.
+fn deciding(
+    most_of_client: (usize, usize),
+    most_of_server: (usize, usize),
+) -> (Pair, [Arc<Deciding>; 2]) {
+    let (profile, mode) = (PolicyProfile::ALL[0], MessageSecurityMode::SignAndEncrypt);
+    let mut client = PLANT.client_config(profile, mode);
+    let mut server = PLANT.server_config();
+    let of_client = Deciding::with(Arc::clone(&client.policy), most_of_client);
+    client.policy = of_client.clone();
+    let policies = server.policies.iter();
+    let found = policies.cloned().find(|policy| policy.uri() == profile.uri);
+    let of_server = Deciding::with(found.unwrap(), most_of_server);
+    server.policies = vec![of_server.clone()];
+    (Pair::new(client, server), [of_client, of_server])
+}
+
+#[test]
+fn both_sides_decide_at_opening_and_while_the_channel_lives() {
+    let many = (9, 9);
+    let (mut pair, [client, server]) = deciding(many, many);
+    pair.exchange(echo).unwrap();
+    assert!(pair.client.is_open());
+    assert_eq!((client.count(), server.count()), ((1, 0), (1, 0)));
+    pair.wait(Duration::from_secs(2800));
+    let now = pair.now;
+    pair.client.handle_timeout(now).unwrap();
+    pair.exchange(echo).unwrap();
+    assert_eq!((client.count(), server.count()), ((1, 1), (1, 1)));
+    pair.server.keep_client().unwrap();
+    assert_eq!(server.count(), (1, 2));
+}
+
+#[test]
+fn each_decision_of_each_side_ends_the_channel() {
+    let (never, once) = ((0, 9), (1, 0));
+    let untrusted = TransportError::Security(CertificateError::Untrusted.into());
+    for (of_client, of_server) in [(never, (9, 9)), ((9, 9), never)] {
+        let (mut pair, _) = deciding(of_client, of_server);
+        assert_eq!(pair.exchange(echo).unwrap_err(), untrusted);
+        assert!(!pair.client.is_open());
+    }
+    for (of_client, of_server) in [(once, (9, 9)), ((9, 9), once)] {
+        let (mut pair, _) = deciding(of_client, of_server);
+        pair.exchange(echo).unwrap();
+        pair.wait(Duration::from_secs(2800));
+        let now = pair.now;
+        let renewed = pair.client.handle_timeout(now);
+        let renewed = renewed.and_then(|()| pair.exchange(echo).map(drop));
+        assert_eq!(renewed.unwrap_err(), untrusted);
+    }
+    let (mut pair, _) = deciding((9, 9), once);
+    pair.exchange(echo).unwrap();
+    assert_eq!(pair.server.keep_client().unwrap_err(), untrusted);
 }

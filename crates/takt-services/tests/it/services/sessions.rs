@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
+use takt_crypto::PeerCertificate;
 use takt_services::{Authenticator, ServerBudgets};
 use takt_space::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 use takt_ua::structures::{
@@ -398,7 +399,7 @@ fn an_authenticator_decides_about_users() {
 /// Returns the security of a channel whose client has this certificate. Without signatures, no key is needed.
 fn signed(certificate: &[u8]) -> ChannelSecurity {
     ChannelSecurity {
-        client_certificate: certificate.to_vec(),
+        client_certificate: Arc::new(PeerCertificate::parse(certificate.to_vec())),
         ..ChannelSecurity::none()
     }
 }
