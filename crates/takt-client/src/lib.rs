@@ -41,8 +41,9 @@ mod state_directory;
 mod subscription;
 
 pub use client::{
-    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, Follow, HistoryRange, Identity,
-    OutputsInPlace, ReverseClient, SecurityChoice, TypedNode, ValueInPlace, Waiting,
+    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, EventQuery, Follow,
+    HistoryRange, Identity, OutputsInPlace, ReverseClient, SecurityChoice, TypedNode, ValueInPlace,
+    Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
@@ -53,8 +54,7 @@ pub use state_directory::{
     StateDirectoryError, directory_or_default, prepare_state_directory, state_directory,
 };
 pub use subscription::{
-    DataChange, EventNotification, EventQuery, MonitoredItemOptions, Subscription,
-    SubscriptionOptions,
+    DataChange, EventNotification, MonitoredItemOptions, Subscription, SubscriptionOptions,
 };
 pub use takt_cell::{Cell, Reading};
 pub use takt_tcp::{EndpointUrl, EndpointUrlError, ReverseListener};

@@ -8,10 +8,9 @@ use takt_ua::{DataValue, DateTime, NodeId, QualifiedName, Variant};
 
 use super::AsyncClient;
 use crate::client::{
-    Attribute, AttributeServices, Follow, HistoryRange, HistoryServices, ViewServices,
+    Attribute, AttributeServices, EventQuery, Follow, HistoryRange, HistoryServices, ViewServices,
 };
 use crate::error::ClientError;
-use crate::subscription::EventQuery;
 
 macro_rules! services {
     ($($(#[$doc:meta])* $trait:ident::$name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

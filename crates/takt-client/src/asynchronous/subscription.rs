@@ -11,10 +11,10 @@ use takt_ua::{NodeId, StatusCode};
 
 use super::AsyncClient;
 use super::publisher::Publisher;
+use crate::client::EventQuery;
 use crate::error::ClientError;
 use crate::subscription::{
-    Core, DataChange, EventNotification, EventQuery, Monitored, MonitoredItemOptions,
-    SubscriptionOptions,
+    Core, DataChange, EventNotification, Monitored, MonitoredItemOptions, SubscriptionOptions,
 };
 
 /// Pause before another attempt after a lost connection: the first one, and the longest.

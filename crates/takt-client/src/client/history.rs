@@ -9,9 +9,9 @@ use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId, Structur
 
 use super::Client;
 use super::attributes::good;
+use super::event_query::EventQuery;
 use super::requests::{Requests, ready};
 use crate::error::ClientError;
-use crate::subscription::EventQuery;
 
 /// Range of raw values: at least two of its fields are given (OPC 10000-11, 6.5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

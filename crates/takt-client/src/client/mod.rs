@@ -15,11 +15,13 @@ mod current;
 mod data_types;
 mod discovery;
 mod ephemeral_key;
+mod event_query;
 mod find_by_type;
 mod history;
 mod in_place;
 mod link;
 mod message;
+mod namespace_array;
 mod namespaces;
 mod offers;
 mod options;
@@ -59,6 +61,7 @@ pub use choice::{ClientSecurity, SecurityChoice};
 pub use current::CurrentValue;
 pub use data_types::ValueType;
 pub use discovery::DiscoveryClient;
+pub use event_query::EventQuery;
 pub use find_by_type::TypedNode;
 pub use history::HistoryRange;
 pub use in_place::OutputsInPlace;
@@ -73,7 +76,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{ClientError, ConnectionError};
 pub(crate) use link::{Link, is_repeatable};
 pub(crate) use message::{decode_message, remaining, request_header};
-use namespaces::Namespaces;
+use namespace_array::NamespaceArray;
 use session::Session;
 use transport::Transport;
 
@@ -83,7 +86,7 @@ pub struct Client {
     options: ClientOptions,
     link: Link<Transport>,
     request_handle: u32,
-    namespaces: Namespaces,
+    namespaces: NamespaceArray,
     batches: Batches,
     interrupt: Option<Waker>,
 }
@@ -119,7 +122,7 @@ impl Client {
             options,
             link: Link::default(),
             request_handle: 0,
-            namespaces: Namespaces::default(),
+            namespaces: NamespaceArray::default(),
             batches: Batches::default(),
             interrupt: None,
         }

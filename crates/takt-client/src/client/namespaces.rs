@@ -3,15 +3,8 @@
 use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
 
 use super::Client;
+use super::namespace_array::NamespaceArray;
 use crate::error::ClientError;
-
-/// The NamespaceArray as it was last read.
-#[derive(Default)]
-pub(super) struct Namespaces {
-    uris: Vec<String>,
-    /// Session in which it was read.
-    epoch: u64,
-}
 
 impl Client {
     /// Returns the server's NamespaceArray (OPC 10000-5, 6.3.1), read from the server.
@@ -24,7 +17,7 @@ impl Client {
             return Err(self.protocol("the NamespaceArray holds no strings"));
         };
         let uris: Vec<String> = uris.iter().map(|uri| uri.as_str().to_owned()).collect();
-        self.namespaces = Namespaces {
+        self.namespaces = NamespaceArray {
             uris: uris.clone(),
             epoch: self.link.epoch,
         };
@@ -82,12 +75,5 @@ impl Client {
             namespace,
             identifier: node.identifier.clone(),
         })
-    }
-}
-
-impl Namespaces {
-    fn index(&self, uri: &str) -> Option<u16> {
-        let position = self.uris.iter().position(|known| known == uri)?;
-        u16::try_from(position).ok()
     }
 }

@@ -12,7 +12,7 @@ use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
 use super::change::DataChange;
-use super::events::EventNotification;
+use super::event::EventNotification;
 use super::options::{MOST_REQUESTS, Monitored, Wanted};
 use super::options::{MonitoredItemOptions, SubscriptionOptions};
 use crate::client::{AttributeServices, Batched, Requests};

@@ -10,7 +10,7 @@
 
 mod change;
 mod core;
-mod events;
+mod event;
 mod options;
 mod receive;
 
@@ -20,13 +20,13 @@ use takt_ua::structures::{PublishRequest, PublishResponse};
 use takt_ua::{NodeId, StatusCode};
 
 pub use change::DataChange;
-pub use events::{EventNotification, EventQuery};
+pub use event::EventNotification;
 pub use options::{MonitoredItemOptions, SubscriptionOptions};
 
 pub(crate) use self::core::{Core, Publishing};
 pub(crate) use options::Monitored;
 
-use crate::client::{Client, ready};
+use crate::client::{Client, EventQuery, ready};
 use crate::error::ClientError;
 
 /// A Subscription with its items, on its own connection. It is used by one thread.

@@ -5,8 +5,7 @@ use std::time::Duration;
 use takt_ua::structures::{DataChangeFilter, MonitoringParameters};
 use takt_ua::{ExtensionObject, NodeId};
 
-use super::events::EventQuery;
-use crate::client::Attribute;
+use crate::client::{Attribute, EventQuery};
 
 /// Options of a Subscription (OPC 10000-4, 5.14.2). The server may revise them.
 #[derive(Debug, Clone, Copy, PartialEq)]

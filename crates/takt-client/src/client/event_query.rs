@@ -7,16 +7,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Structure, Variant, ids};
 
-use crate::client::Attribute;
-
-/// An Event that a server has sent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EventNotification {
-    /// Handle of the item, which [`Subscription::monitor_events`](super::Subscription::monitor_events) returned.
-    pub client_handle: u32,
-    /// The selected fields, in the order of [`EventQuery::field`]; null where the Event has no such field.
-    pub fields: Vec<Variant>,
-}
+use super::attributes::Attribute;
 
 /// Selected fields of Events, and conditions that all have to hold.
 ///
@@ -152,7 +143,7 @@ impl EventQuery {
         }
     }
 
-    pub(super) fn parameters(&self, client_handle: u32) -> MonitoringParameters {
+    pub(crate) fn parameters(&self, client_handle: u32) -> MonitoringParameters {
         MonitoringParameters {
             client_handle,
             sampling_interval: 0.0,
