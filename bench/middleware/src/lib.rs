@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod baseline;
 mod calls;
 mod charts;
 mod condition;

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use takt_figures::{Figure, Notice, Page, Picture, Report, Table, Theme};
 use takt_statistics::{Quantile, SortedTimes};
 
+use crate::baseline::LinkRow;
 use crate::calls;
 use crate::charts::{charts, remove_other_charts};
 use crate::condition::{Condition, ConditionOptions};
-use crate::environment::LinkRow;
 use crate::error::MiddlewareError;
 use crate::goals::{Goal, goals};
 use crate::options::MiddlewareOptions;

@@ -3,9 +3,10 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::baseline::baseline;
 use crate::calls::calls;
 use crate::condition::{Condition, Requests};
-use crate::environment::{Environment, baseline};
+use crate::environment::Environment;
 use crate::error::MiddlewareError;
 use crate::leftovers::leftovers;
 use crate::load::Load;
@@ -29,7 +30,13 @@ pub fn run(
     line: impl FnMut(String),
 ) -> Result<(), MiddlewareError> {
     let table = PeerTable::load(options.peers.as_deref())?;
-    let mut environment = Environment::open(options, &table, interrupted)?;
+    let mut environment = Environment::open(
+        &options.host,
+        options.link,
+        options.seed,
+        &table,
+        interrupted,
+    )?;
     let (mut subjects, left_out) = subjects(&table, &environment, options)?;
     Load::check(&options.conditions)?;
     drop(options.conditions.scheduler.enter()?);

@@ -2,8 +2,9 @@
 
 use takt_figures::{Column, Table};
 
+use crate::baseline::LinkRow;
 use crate::condition::Condition;
-use crate::environment::{LinkRow, RelayCounts};
+use crate::environment::RelayCounts;
 use crate::goals::Goal;
 use crate::row::{Leftovers, MiddlewareRow, Subject};
 

@@ -1,6 +1,5 @@
 //! Place of a comparison: the hosts and the network of server and client.
 
-mod baseline;
 mod checksum;
 mod joined_interfaces;
 mod link_setting;
@@ -15,23 +14,23 @@ pub use link_setting::{Impairment, LinkSetting};
 pub use relay::{RelaySetting, relay};
 pub use remote_host::HostOptions;
 
-pub(crate) use baseline::{LinkRow, baseline};
 pub(crate) use joined_interfaces::{INTERFACES, joined_interfaces};
+pub(crate) use namespaces::Link;
 pub(crate) use relay::RelayCounts;
 pub(crate) use remote_host::{PROCESS, RemoteFolder};
 pub(crate) use side::Side;
+pub(crate) use way::Way;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use namespaces::{ADDRESSES, Link, within};
+use namespaces::{ADDRESSES, within};
 use remote_host::RemoteHost;
-use way::{BURST, Way};
+use way::BURST;
 
 use crate::error::MiddlewareError;
-use crate::options::MiddlewareOptions;
 use crate::place;
 use crate::protocol::SessionError;
 use crate::sockets;
@@ -58,18 +57,18 @@ pub(crate) enum Environment {
 }
 
 impl Environment {
-    /// Makes the place that the options name.
+    /// Makes the place that the options name: another host, or a link, or this host. `seed` is that of the link's losses.
     pub(crate) fn open(
-        options: &MiddlewareOptions,
+        host: &HostOptions,
+        link: Option<LinkSetting>,
+        seed: u64,
         table: &PeerTable,
         interrupted: &AtomicBool,
     ) -> Result<Self, MiddlewareError> {
-        let made = match (&options.host.server_host, options.link) {
-            (Some(name), _) => {
-                RemoteHost::connect(&options.host, name, table.root.as_deref(), interrupted)
-                    .map(|host| Self::Host(Box::new(host)))
-            }
-            (None, Some(setting)) => Self::link(setting, options.seed, interrupted),
+        let made = match (&host.server_host, link) {
+            (Some(name), _) => RemoteHost::connect(host, name, table.root.as_deref(), interrupted)
+                .map(|host| Self::Host(Box::new(host))),
+            (None, Some(setting)) => Self::link(setting, seed, interrupted),
             (None, None) => Ok(Self::Loopback),
         };
         made.map_err(|error| match error {

@@ -46,7 +46,7 @@ pub(crate) struct Link {
     relay: Option<ChildProcess>,
     /// Holders of the namespaces of server, client and relay.
     holders: Vec<ChildProcess>,
-    pub(super) way: Way,
+    pub(crate) way: Way,
     folder: tempfile::TempDir,
 }
 
@@ -251,7 +251,7 @@ impl Link {
     }
 
     /// Ends the relay and returns its numbers of frames.
-    pub(super) fn close(mut self) -> Option<RelayCounts> {
+    pub(crate) fn close(mut self) -> Option<RelayCounts> {
         let mut relay = self.relay.take()?;
         relay.ask_to_end();
         let line = relay.line(START, &AtomicBool::new(false)).ok()?;

@@ -8,7 +8,7 @@ use takt_ua::structures::*;
 
 use super::change::DataChange;
 use super::core::{Core, Pending, Publishing};
-use super::events::EventNotification;
+use super::event::EventNotification;
 use crate::error::{ClientError, ConnectionError};
 
 /// Largest number of missing messages that are requested at a time.

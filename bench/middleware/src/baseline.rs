@@ -5,9 +5,7 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use takt_statistics::{Estimate, SortedTimes};
 
-use super::relay::RelayCounts;
-use super::way::Way;
-use super::{Environment, Impairment, Link, LinkSetting};
+use crate::environment::{Environment, Impairment, Link, LinkSetting, RelayCounts, Way};
 use crate::own::Mode;
 use crate::protocol::SessionError;
 use crate::session::Session;
