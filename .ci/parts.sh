@@ -134,7 +134,8 @@ readonly MEASURING=(--package takt --package takt-attack --package takt-bench --
 # Figures of a debug build mean nothing: this shows that each benchmark and each peer answers right, and that none leaves anything behind.
 part_middleware() {
     need_middleware
-    cargo build --bins "${MEASURING[@]}"
+    # With the features that the tests have.
+    cargo build --bins "${MEASURING[@]}" --package takt-tests
     TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${MEASURING[@]:2}" || return 1
     local takt require=(--require)
     takt=$(realpath "$TARGET/debug/takt")

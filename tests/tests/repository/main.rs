@@ -5,6 +5,7 @@
 mod cycles;
 mod module;
 mod package;
+mod parts;
 mod public_names;
 mod sources;
 mod tokens;
