@@ -44,7 +44,7 @@ files_of() {
             ;;
         docs) printf '%s\n' '*.rs' '*Cargo.toml' ;;
         deny) printf '%s\n' deny.toml '*Cargo.toml' '*Cargo.lock' ;;
-        patience) printf '%s\n' crates tests ;;
+        patience) printf '%s\n' crates tests bench/attack ;;
         miri) printf '%s\n' crates/takt-{cell,layout,rt,shm,ua} ;;
         loom) printf '%s\n' crates/takt-{cell,rt,shm} ;;
         instructions) printf '%s\n' crates/takt-{app,cell,client,crypto,layout,pubsub,rt,services,shm,space,tcp,ua,wire} tests/instructions ;;

@@ -1,4 +1,4 @@
-//! What Takt's programs print: results on the standard output, errors with advice and the log on the error output.
+//! Output of Takt's programs: results on the standard output, errors with advice and the log on the error output.
 //!
 //! * [`line`], [`bytes`]: results. If nobody reads them any more, the program ends as other Unix tools do.
 //! * [`error`], [`warning`]: an error with its advice ([`with_help`]), in lines that fit the terminal.
