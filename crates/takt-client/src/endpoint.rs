@@ -54,6 +54,22 @@ impl Endpoint {
     pub fn is_shared_memory(&self) -> bool {
         matches!(self, Self::SharedMemory(_))
     }
+
+    /// Returns the URL of an endpoint that other hosts may reach, `None` for one whose clients are on its host.
+    pub fn network(&self) -> Option<&EndpointUrl> {
+        match self {
+            Self::Tcp(url) => Some(url),
+            Self::SharedMemory(_) => None,
+        }
+    }
+
+    /// Returns the largest number of file descriptors that a connection takes at the server.
+    pub fn descriptors_per_connection(&self) -> usize {
+        match self {
+            Self::Tcp(_) => 1,
+            Self::SharedMemory(_) => takt_shm::DESCRIPTORS_PER_CONNECTION,
+        }
+    }
 }
 
 /// Returns `opc.tcp://127.0.0.1:<port>`.

@@ -32,14 +32,6 @@ impl Descriptors {
     }
 }
 
-/// Returns the largest number of file descriptors of a connection.
-const fn cost(endpoint: &Endpoint) -> usize {
-    match endpoint {
-        Endpoint::Tcp(_) => 1,
-        Endpoint::SharedMemory(_) => takt_shm::DESCRIPTORS_PER_CONNECTION,
-    }
-}
-
 /// Returns the largest number of connections of each of `endpoints`: `wanted`, or a quarter more than the largest
 /// number of Sessions if the descriptors are sufficient.
 ///
@@ -51,7 +43,8 @@ pub(super) fn max_connections(
     endpoints: &[Endpoint],
     descriptors: Descriptors,
 ) -> Result<usize, ServeError> {
-    let of_each: usize = endpoints.iter().map(cost).sum();
+    let of_each = endpoints.iter().map(Endpoint::descriptors_per_connection);
+    let of_each: usize = of_each.sum();
     let possible = descriptors.for_connections() / of_each.max(1);
     if let Some(wanted) = wanted {
         if wanted > possible {

@@ -58,7 +58,7 @@ impl EndpointSecurity {
         endpoints: &[Endpoint],
         advertise: Option<&Advertised>,
     ) -> Result<Option<Arc<ApplicationSecurity>>, ServeSecurityError> {
-        let urls: Vec<&EndpointUrl> = endpoints.iter().filter_map(url).collect();
+        let urls: Vec<&EndpointUrl> = endpoints.iter().filter_map(Endpoint::network).collect();
         let outside = urls.iter().find(|url| !is_loopback(url));
         if urls.is_empty() || outside.is_none() && !self.secured_loopback {
             return Ok(None);
@@ -139,13 +139,6 @@ fn renewal(name: &str, host: &str, folder: Option<&Path>) -> String {
         format!(" --certificates {}", folder.display())
     });
     format!("takt trust renew {name} --host {host}{folder}")
-}
-
-fn url(endpoint: &Endpoint) -> Option<&EndpointUrl> {
-    match endpoint {
-        Endpoint::Tcp(url) => Some(url),
-        Endpoint::SharedMemory(_) => None,
-    }
 }
 
 /// Returns true if all addresses of the host are those of the loopback interface.

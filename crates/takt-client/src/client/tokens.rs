@@ -73,10 +73,9 @@ impl<'a> Tokens<'a> {
                 .flat_map(|offer| &offer.user_identity_tokens)
                 .collect(),
             channel: secured.map(|secured| secured.profile),
-            is_on_this_host: match endpoint {
-                Endpoint::Tcp(url) => options.is_loopback(url),
-                Endpoint::SharedMemory(_) => true,
-            },
+            is_on_this_host: endpoint
+                .network()
+                .is_none_or(|url| options.is_loopback(url)),
             encrypts: mode == MessageSecurityMode::SignAndEncrypt,
             certificate: Certificate::leaf_of(certificate).unwrap_or_default(),
             server_nonce: created.server_nonce.as_bytes(),

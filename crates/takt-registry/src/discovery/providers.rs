@@ -114,10 +114,8 @@ impl ProviderUrls {
 
 /// Returns true if an endpoint is neither shared memory nor on the loopback interface.
 pub(super) fn is_on_network(endpoint: &Endpoint) -> bool {
-    match endpoint {
-        Endpoint::SharedMemory(_) => false,
-        Endpoint::Tcp(url) => !is_loopback(url.host()),
-    }
+    let network = endpoint.network();
+    network.is_some_and(|url| !is_loopback(url.host()))
 }
 
 #[cfg(test)]
