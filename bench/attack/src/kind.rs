@@ -114,17 +114,3 @@ impl Attack {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_attacks_are_distinct() {
-        for attack in Attack::ALL {
-            assert_eq!(Attack::from_name(attack.name()), Some(*attack));
-            // The names fit into the first column of the table.
-            assert!(attack.name().len() <= 18, "{}", attack.name());
-        }
-    }
-}

@@ -116,39 +116,3 @@ impl Slices {
             .map(|(longest, limit)| Self { longest, limit }))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_that_stays_is_not_recovered() {
-        let before = Usage {
-            resident: 20 << 20,
-            peak: 20 << 20,
-            descriptors: 40,
-        };
-        let within = Usage {
-            resident: 30 << 20,
-            ..before
-        };
-        let above = Usage {
-            resident: 31 << 20,
-            ..before
-        };
-        let leaked = Usage {
-            descriptors: 41,
-            ..before
-        };
-        assert!(within.is_recovered(&before));
-        assert!(!above.is_recovered(&before));
-        assert!(!leaked.is_recovered(&before));
-    }
-
-    #[test]
-    fn a_process_sees_itself() {
-        let own = Usage::of(std::process::id()).unwrap();
-        assert!(own.resident > 0 && own.peak >= own.resident / 2 && own.descriptors > 2);
-        assert!(Usage::of(u32::MAX).is_err());
-    }
-}

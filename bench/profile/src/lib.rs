@@ -49,16 +49,3 @@ pub fn results<L: FnMut(String)>(line: L, json: bool) -> Report<L> {
         _ => report,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_test_is_no_release_build_unless_it_is_one() {
-        assert!(!PROFILE.is_empty() && !PROFILE.contains('/'), "{PROFILE}");
-        let is_marked = mark().is_some_and(|mark| mark.contains(PROFILE));
-        assert_eq!(is_marked, PROFILE != "release");
-        assert!(is_marked || !cfg!(debug_assertions), "{PROFILE}");
-    }
-}

@@ -8,7 +8,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod allocations;
 mod attack;
+mod attackers;
 mod directory;
 mod middleware;
 mod middleware_load;

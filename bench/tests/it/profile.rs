@@ -20,3 +20,12 @@ fn results_of_another_build_than_a_release_build_are_marked() {
         assert_eq!(row["profile"].as_str(), profile, "{row}");
     }
 }
+
+#[test]
+fn a_test_is_no_release_build_unless_it_is_one() {
+    let profile = takt_profile::PROFILE;
+    assert!(!profile.is_empty() && !profile.contains('/'), "{profile}");
+    let is_marked = takt_profile::mark().is_some_and(|mark| mark.contains(profile));
+    assert_eq!(is_marked, profile != "release");
+    assert!(is_marked || !cfg!(debug_assertions), "{profile}");
+}

@@ -329,6 +329,34 @@ fn workflows_only_read_and_pin_their_actions() {
     }
 }
 
+/// Each test executable is linked with all that it uses: CONTRIBUTING.md says where tests belong.
+#[test]
+fn test_executables_are_few() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let targets = packages.flat_map(|package| package["targets"].as_array().unwrap());
+    let with_tests = targets.filter(|target| target["test"] == true);
+    let names: Vec<String> = with_tests
+        .map(|target| format!("{} {}", target["kind"], target["name"]))
+        .collect();
+    assert!(
+        (50..=70).contains(&names.len()),
+        "{}: {names:#?}",
+        names.len()
+    );
+}
+
 #[test]
 fn every_fuzz_target_has_an_existing_dictionary() {
     let script = fs::read_to_string(repository().join(".ci/other_compilers.sh")).unwrap();

@@ -39,13 +39,13 @@ fn provider(directory: &Path, count: usize) -> Provider {
     }
     let method = Method::new("Start", |_: &[takt_ua::Variant]| Ok(Vec::new()));
     let provider = builder.method(method).start().unwrap();
-    wait(&provider);
+    wait(&provider, true);
     provider
 }
 
-fn wait(provider: &Provider) {
+fn wait(provider: &Provider, is_registered: bool) {
     let begin = Instant::now();
-    while !provider.is_registered() {
+    while provider.is_registered() != is_registered {
         let state = provider.registry_state();
         assert!(begin.elapsed() < PATIENCE, "the state is: {state}");
         std::thread::sleep(Duration::from_millis(1));
@@ -73,21 +73,15 @@ fn a_provider_registers_again_without_failed_requests() {
     let first = provider(directory, 3);
     let (count, failed) = changes(directory, registry_1);
     assert!(count > 10 && failed.is_empty(), "{count}: {failed:#?}");
+    wait(&first, false);
 
     // The registry knows it, and gets to know nothing.
     let registry_2 = registry(directory);
-    wait_for_return(&first);
+    wait(&first, true);
     // Another version of it.
     drop(first);
     let second = provider(directory, 4);
     let (count, failed) = changes(directory, registry_2);
     assert!(count > 10 && failed.is_empty(), "{count}: {failed:#?}");
     drop(second);
-}
-
-/// Waits until the Provider has noticed the end of the registry, and is registered again.
-fn wait_for_return(provider: &Provider) {
-    // It notices at once, but not before this thread goes on.
-    std::thread::sleep(Duration::from_millis(500));
-    wait(provider);
 }

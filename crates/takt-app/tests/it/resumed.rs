@@ -1,13 +1,15 @@
 //! A Subscription whose connection is cut continues on another one, without a lost value.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::eventually;
 use crate::support::relay::{PATIENCE, Relay, count, options, start};
-use takt_app::{Client, ClientError, MonitoredItemOptions, Subscription, SubscriptionOptions};
+use takt_app::{
+    Client, ClientError, ClientOptions, MonitoredItemOptions, Subscription, SubscriptionOptions,
+};
 use takt_cell::Cell;
-use takt_ua::{DateTime, NodeId, StatusCode, Variant};
+use takt_ua::{DateTime, NodeId, StatusCode, Variant, ids};
 
 /// Returns the next values up to `last`. Errors of the connection are passed over.
 fn values(subscription: &mut Subscription, last: f64) -> (Vec<f64>, usize) {
@@ -84,10 +86,12 @@ fn a_session_that_the_server_has_lost_is_replaced() {
     let cell = Arc::new(Cell::of(&Variant::Double(7.0)));
     let provider = start(directory.path(), &cell);
     let relay = Relay::start(&provider.endpoints()[1]);
-    let mut options = options(directory.path(), "none");
-    // The server keeps a session for a second at least.
-    options.session_timeout = Duration::from_millis(1);
-    let client = Client::connect(&relay.endpoint, options).unwrap();
+    let short = ClientOptions {
+        // The server keeps a session for a second at least.
+        session_timeout: Duration::from_millis(1),
+        ..options(directory.path(), "none")
+    };
+    let client = Client::connect(&relay.endpoint, short).unwrap();
     let first = client.epoch();
     let mut subscription = Subscription::create(client, SubscriptionOptions::default()).unwrap();
     let node = NodeId::string(1, "Count");
@@ -95,8 +99,15 @@ fn a_session_that_the_server_has_lost_is_replaced() {
         .monitor(&node, MonitoredItemOptions::default())
         .unwrap();
     assert_eq!(values(&mut subscription, 7.0).0, [7.0]);
+    let endpoint = &provider.endpoints()[1];
+    let mut observer = Client::connect(endpoint, options(directory.path(), "none")).unwrap();
     relay.cut();
-    thread::sleep(Duration::from_secs(3));
+    eventually("the server has lost the session", || {
+        let sessions = observer.read_good(&NodeId::from(
+            ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY_CURRENT_SESSION_COUNT,
+        ));
+        sessions.unwrap() == Variant::UInt32(1)
+    });
     cell.set_f64(8.0, StatusCode::Good, DateTime::now())
         .unwrap();
     let (values, _) = values(&mut subscription, 8.0);

@@ -165,27 +165,39 @@ fn without_control_sequences(line: &str) -> String {
 
 #[test]
 fn an_interrupt_at_any_moment_leaves_nothing() {
-    for after in [0, 50, 150, 400, 800, 1_500, 3_000, 5_000] {
-        let sandbox = Sandbox::new();
-        let mut demo = start(&sandbox, &[]);
-        std::thread::sleep(Duration::from_millis(after));
-        demo.signal(Signal::INT);
-        // Before the program handles the signal it may be ignored, as for background commands of a shell. A second signal while the
-        // program cleans up would end it at once, so that this wait is longer than the clean-up.
-        let patient_until = Instant::now() + Duration::from_secs(40);
-        while !demo.has_ended() && Instant::now() < patient_until {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        if !demo.has_ended() {
-            demo.signal(Signal::INT);
-        }
-        let finished = demo.finish(PATIENCE);
-        let when = format!("after an interrupt at {after} ms");
-        // At first the program does not handle the signal yet.
-        wait_until_none_runs(&sandbox, PATIENCE);
-        nothing_is_left(&sandbox, &when);
-        assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
+    for after in [0, 50, 150, 400] {
+        interrupt(&format!("{after} ms"), |_| {
+            std::thread::sleep(Duration::from_millis(after));
+        });
     }
+    for moment in ["serves", "Spindle", "median"] {
+        interrupt(moment, |demo| {
+            demo.wait_for(moment, PATIENCE, |line| line.contains(moment));
+        });
+    }
+}
+
+/// Interrupts a demonstration after `wait`.
+fn interrupt(moment: &str, wait: impl FnOnce(&mut Process)) {
+    let sandbox = Sandbox::new();
+    let mut demo = start(&sandbox, &[]);
+    wait(&mut demo);
+    demo.signal(Signal::INT);
+    // Before the program handles the signal it may be ignored, as for background commands of a shell. A second signal while the
+    // program cleans up would end it at once, so that this wait is longer than the clean-up.
+    let patient_until = Instant::now() + Duration::from_secs(40);
+    while !demo.has_ended() && Instant::now() < patient_until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    if !demo.has_ended() {
+        demo.signal(Signal::INT);
+    }
+    let finished = demo.finish(PATIENCE);
+    let when = format!("after an interrupt at {moment}");
+    // At first the program does not handle the signal yet.
+    wait_until_none_runs(&sandbox, PATIENCE);
+    nothing_is_left(&sandbox, &when);
+    assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::mirror::support::{
 };
 
 /// Time in which a mirror without pauses between refusals makes several attempts.
-const SOME_ATTEMPTS: Duration = Duration::from_secs(4);
+const SOME_ATTEMPTS: Duration = Duration::from_millis(1600);
 
 fn upstream(serve: ServeOptions) -> Provider {
     Provider::builder("Mill")
