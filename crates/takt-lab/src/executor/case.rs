@@ -14,6 +14,8 @@ use takt_rt::clock::{tai_nanos, tai_offset_seconds};
 use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario};
 
 use super::capture::{CaptureCounts, PortCapture};
+use super::case_files::{applications, trace_name};
+use super::common_cycle::common_cycle;
 use super::cross_traffic::{TrafficCounts, TrafficSource};
 use super::drawn_latency::{CaseBeginning, DrawnLatency};
 use super::end::{EndRequest, RunningEnd};
@@ -21,7 +23,7 @@ use super::laboratory::{Laboratory, go_on};
 use super::link_device::LinkDevice;
 use crate::case_record::{CaptureRecord, CaseRecord, TrafficRecord};
 use crate::error::LabError;
-use crate::network::{NetworkPlan, device_address, file_name, publisher_ids};
+use crate::network::device_address;
 use crate::run_directory::RunApplication;
 use crate::scenario_loop::{LoopEnd, ScenarioLoop};
 
@@ -33,9 +35,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Time between the beginning of loopbacks and that of Publishers and cross traffic, in nanoseconds.
 const LEAD: i64 = 20_000_000;
-
-/// Longest common cycle to which the beginning is aligned, in nanoseconds.
-const LONGEST_COMMON: u64 = 1_000_000_000;
 
 /// Cycles in which a Publisher waits for its last answers. A round trip takes about four cycles with ETF.
 const DRAIN_CYCLES: u64 = 10;
@@ -376,107 +375,11 @@ fn sending(control: &ScenarioLoop, configures: bool) -> Sending {
     }
 }
 
-/// Returns the smallest common multiple of the cycles of applications and gates in nanoseconds, or the longest of them if that is too
-/// long.
-fn common_cycle(scenario: &Scenario) -> u64 {
-    let applications = scenario.applications.iter().map(|it| it.cycle);
-    let gates = scenario
-        .ports
-        .iter()
-        .filter_map(|port| Some(port.discipline.scheduler.gates()?.cycle_time));
-    let cycles: Vec<u64> = applications
-        .chain(gates)
-        .map(|cycle| (cycle.0 / 1000).max(1))
-        .collect();
-    let common = cycles.iter().try_fold(1_u64, |common, cycle| {
-        let multiple = common / greatest_divisor(common, *cycle) * cycle;
-        (multiple <= LONGEST_COMMON).then_some(multiple)
-    });
-    common.unwrap_or_else(|| cycles.iter().copied().max().unwrap_or(1))
-}
-
-/// Returns the greatest common divisor of two numbers above 0.
-fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
-}
-
-/// Returns the name of the trace file of an end. It is unique in a case.
-fn trace_name(scenario: &Scenario, application: &str, end: LoopEnd) -> String {
-    let end = match end {
-        LoopEnd::Publisher => "publisher",
-        LoopEnd::Loopback => "loopback",
-    };
-    let own = file_name(application);
-    let applications = scenario.applications.iter().enumerate();
-    let mut alike = applications.filter(|(_, it)| file_name(&it.name) == own);
-    let first = alike.next().is_none_or(|(_, it)| it.name == application);
-    let index = alike.find(|(_, it)| it.name == application);
-    match index.filter(|_| !first) {
-        Some((index, _)) => format!("{own}-{index}.{end}.trace"),
-        None => format!("{own}.{end}.trace"),
-    }
-}
-
-/// Returns the files of the applications.
-fn applications(scenario: &Scenario, plan: &NetworkPlan) -> Vec<RunApplication> {
-    let applications = scenario.applications.iter().enumerate();
-    let files = applications.map(|(index, application)| {
-        let (publisher_id, loopback_id) = publisher_ids(index);
-        let index = ApplicationIndex(index);
-        let capture = |source| plan.capture_of(source).map(PathBuf::from);
-        RunApplication {
-            name: application.name.clone(),
-            publisher_id,
-            loopback_id,
-            publisher_trace: trace_name(scenario, &application.name, LoopEnd::Publisher).into(),
-            loopback_trace: trace_name(scenario, &application.name, LoopEnd::Loopback).into(),
-            publisher_capture: capture(FlowSource::Publish(index)),
-            loopback_capture: capture(FlowSource::Return(index)),
-        }
-    });
-    files.collect()
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-
-    #[test]
-    fn the_beginning_suits_all_cycles() {
-        let text = r#"
-            version = 1
-            topology = { kind = "p2p" }
-            discipline = "gates"
-            [disciplines.gates]
-            scheduler = "taprio"
-            classes = [{ name = "A", priorities = [3] }, { name = "B" }]
-            entries = [{ gates = ["A"], interval = "40 us" }, { gates = ["B"], interval = "60 us" }]
-            [[applications]]
-            name = "first"
-            publisher = "host1"
-            loopback = "host2"
-            cycle = "250 us"
-            payload = "100 B"
-            [[applications]]
-            name = "second"
-            publisher = "host2"
-            loopback = "host1"
-            cycle = "700 us"
-            payload = "100 B"
-            "#;
-        let scenario = Scenario::parse(text, "x.toml").unwrap();
-        assert_eq!(common_cycle(&scenario), 3_500_000);
-        let odd = text
-            .replace("700 us", "700001 ns")
-            .replace("250 us", "999 ms");
-        let scenario = Scenario::parse(&odd, "x.toml").unwrap();
-        assert_eq!(common_cycle(&scenario), 999_000_000);
-    }
 
     #[test]
     fn launch_times_become_offsets_without_etf() {

@@ -5,6 +5,8 @@
 
 mod capture;
 mod case;
+mod case_files;
+mod common_cycle;
 mod cross_traffic;
 mod disciplines;
 mod drawn_latency;
