@@ -52,6 +52,23 @@ pub(crate) fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
     other.finite().map(|other| own.plus(&-other))
 }
 
+/// Returns the least of `one(split) + other(time − split)` for splits of a multiple of one half, from both sides of each.
+pub(crate) fn convolution_by_definition(one: &Curve, other: &Curve, time: &Rational) -> Extended {
+    let mut least = Extended::Infinity;
+    let splits = (0..).map(|half| ratio(half, 2));
+    for split in splits.take_while(|split| split <= time) {
+        let rest = time - &split;
+        least = least.min(one.value(&split).sum(&other.value(&rest)));
+        if split > Rational::ZERO {
+            least = least.min(left(one, &split).sum(&right(other, &rest)));
+        }
+        if rest > Rational::ZERO {
+            least = least.min(right(one, &split).sum(&left(other, &rest)));
+        }
+    }
+    least
+}
+
 /// Returns the greatest of `own(time + lead) − other(lead)` for leads up to an end, from both sides of each.
 pub(crate) fn deconvolution_by_definition(
     own: &Curve,
@@ -129,17 +146,7 @@ proptest! {
         let result = f.convolution(&g);
         prop_assert_eq!(&result, &g.convolution(&f));
         for time in halves(12) {
-            let mut expected = Extended::Infinity;
-            for split in halves(12).filter(|split| *split <= time) {
-                let rest = &time - &split;
-                expected = expected.min(f.value(&split).sum(&g.value(&rest)));
-                if split > Rational::ZERO {
-                    expected = expected.min(left(&f, &split).sum(&right(&g, &rest)));
-                }
-                if rest > Rational::ZERO {
-                    expected = expected.min(right(&f, &split).sum(&left(&g, &rest)));
-                }
-            }
+            let expected = convolution_by_definition(&f, &g, &time);
             prop_assert_eq!(result.value(&time), expected, "at {}", time);
         }
     }
