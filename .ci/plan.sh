@@ -16,7 +16,7 @@ readonly PARTS=(
     "miri         all    230 shared memory, cells, channels and encoders under Miri, also for aarch64 (needs a nightly toolchain)"
     "loom         all    150 every interleaving of the lock-free cells' models"
     "instructions all    250 the hot paths take no more instructions than they may, counted by callgrind"
-    "tutorial     all    200 the tutorial's commands, from a clean clone"
+    "tutorial     all    500 the commands of tutorial and README, from a clean clone"
     "fuzz         all    600 every fuzz target for a few seconds (needs a nightly toolchain)"
     "middleware   all    450 takt bench: its tests, and the comparison of middleware with all required peers: open62541, MQTT, DDS, ROS 1, Takt (builds them once)"
     "aarch64      all    400 on aarch64, emulated by qemu: crates with unsafe code, transports, registry with Provider and Consumer"

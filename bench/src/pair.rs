@@ -71,8 +71,9 @@ impl Setting<'_> {
         }
         if self.open62541.is_none() {
             notes.push(format!(
-                "open62541 is not measured, because {OPEN62541} is not beside this program. With cmake and libclang it is built in \
-                 some minutes: cargo build --release -p takt-peer-open62541"
+                "open62541 is not measured, because {OPEN62541} is not beside this program. It needs cmake, a C++ compiler, \
+                 python3 and libclang (Debian: sudo apt-get install cmake g++ python3 libclang-dev), and is built in some minutes: \
+                 cargo build --release -p takt-peer-open62541"
             ));
         }
         notes

@@ -1,10 +1,15 @@
-//! The program that `./run` builds: the tutorial works when its commands are run from a clean clone.
+//! The program that `./run` builds: tutorial and README work when their commands are run from a clean clone.
 
 use takt_tests::Sandbox;
 
 #[test]
 fn the_tutorial_works_from_a_clean_clone() {
     takt_tests::tutorial::run("docs/tutorial.md");
+}
+
+#[test]
+fn the_readme_works_from_a_clean_clone() {
+    takt_tests::tutorial::run("README.md");
 }
 
 #[test]
