@@ -16,7 +16,7 @@ pub use row::{ClientRow, GOAL, Row};
 
 use crate::error::{BenchError, check_interrupt};
 use crate::programs::{self, PRODUCT};
-use takt_figures::{Column, Table};
+use takt_figures::{Column, Report, Table};
 
 /// Runs the benchmark and passes each line of its result to `line`.
 ///
@@ -31,8 +31,8 @@ pub fn run(
         return Ok(takt_attack::serve(name, interrupted, line)?);
     }
     let attacks = options.attacks()?;
-    let mut report = takt_profile::results(line, options.json);
     if options.list {
+        let mut report = Report::new(line, options.json);
         let mut table = Table::new(["attack", "description"].map(Column::text));
         for attack in attacks {
             table.row([attack.name(), attack.description()]);
@@ -40,6 +40,7 @@ pub fn run(
         report.table(&table);
         return Ok(());
     }
+    let mut report = takt_profile::results(line, options.json);
     let program = programs::own()?;
     let server = match &options.server {
         Some(server) => server.clone(),
@@ -57,10 +58,16 @@ pub fn run(
     }
     let layout = report.layout(&row::latencies());
     report.lines(layout.head());
+    let setting = rounds::Setting {
+        options,
+        program: &program,
+        server: &server,
+        interrupted,
+    };
     let mut rows = Vec::new();
     for attack in attacks {
         check_interrupt(interrupted)?;
-        let row = rounds::measure(options, &program, &server, attack, interrupted)?;
+        let row = rounds::measure(&setting, attack)?;
         report.row(&row)?;
         for cells in row::latency_cells(&row) {
             report.lines(layout.row(cells));

@@ -71,15 +71,24 @@ impl Seen {
     }
 }
 
+/// Setting of the measurements.
+pub(super) struct Setting<'a> {
+    pub(super) options: &'a Options,
+    /// This program, which becomes the attackers.
+    pub(super) program: &'a Path,
+    /// Program of the attacked server.
+    pub(super) server: &'a Path,
+    pub(super) interrupted: &'a AtomicBool,
+}
+
 /// Measures second clients beside `attack`. A server that does not survive is part of the result.
-pub(super) fn measure(
-    options: &Options,
-    program: &Path,
-    server: &Path,
-    attack: Attack,
-    interrupted: &AtomicBool,
-) -> Result<Row, BenchError> {
-    let victim = Victim::start(server, attack)?;
+pub(super) fn measure(setting: &Setting<'_>, attack: Attack) -> Result<Row, BenchError> {
+    let Setting {
+        options,
+        interrupted,
+        ..
+    } = *setting;
+    let victim = Victim::start(setting.server, attack)?;
     let target = &victim.target;
     let mut clients = vec![
         Seen::start("opc.tcp", target, &target.opc_tcp, options.rate)?,
@@ -106,16 +115,7 @@ pub(super) fn measure(
         attackers: Tally::default(),
         error: None,
     };
-    let phases = phases(
-        options,
-        program,
-        attack,
-        &victim,
-        &before,
-        &mut clients,
-        &mut row,
-        interrupted,
-    );
+    let phases = phases(setting, (attack, &victim, &before), &mut clients, &mut row);
     row.clients = clients.iter().map(Seen::row).collect();
     match phases {
         Ok(()) => {}
@@ -128,20 +128,19 @@ pub(super) fn measure(
     Ok(row)
 }
 
-#[allow(
-    clippy::too_many_arguments,
-    reason = "one attack and all that is known of it"
-)]
+/// Measures the phases of an attack on a server, which used this before.
 fn phases(
-    options: &Options,
-    program: &Path,
-    attack: Attack,
-    victim: &Victim,
-    before: &Usage,
+    setting: &Setting<'_>,
+    (attack, victim, before): (Attack, &Victim, &Usage),
     clients: &mut [Seen],
     row: &mut Row,
-    interrupted: &AtomicBool,
 ) -> Result<(), BenchError> {
+    let Setting {
+        options,
+        program,
+        interrupted,
+        ..
+    } = *setting;
     let phase = Duration::from_secs(u64::from(options.seconds));
     for _ in 0..2 {
         pause(phase, interrupted)?;

@@ -6,7 +6,7 @@
 //!   messages.
 //! * [`NotComparable`]: reasons why a measurement says nothing about a bound.
 //! * [`Requirement`]: named requirements of the papers, with verdict and margin.
-//! * [`RunReport`]: the HTML page of runs with its pictures; [`print`] writes their tables or rows.
+//! * [`RunReport`]: the HTML page of runs with its pictures; [`print()`] writes their tables or rows.
 //!
 //! `comparison/` has the numbers, and the other files how they are shown. This crate knows no command.
 

@@ -1,7 +1,7 @@
 //! Output of Takt's programs: results on the standard output, errors with advice and the log on the error output.
 //!
-//! * [`line`], [`bytes`]: results. If nobody reads them any more, the program ends as other Unix tools do.
-//! * [`error`], [`warning`]: an error with its advice ([`with_help`]), in lines that fit the terminal.
+//! * [`line()`], [`bytes()`]: results. If nobody reads them any more, the program ends as other Unix tools do.
+//! * [`error()`], [`warning()`]: an error with its advice ([`with_help`]), in lines that fit the terminal.
 //! * [`start_tracing`]: the log.
 //! * [`printable`], [`escaped`]: texts of strangers, which must not command the terminal.
 //!

@@ -32,7 +32,8 @@ pub(super) fn run(arguments: &BenchArguments, verbose: u8) -> miette::Result<()>
     }
     Err(explain::with_help(
         format!("there is no program `{PROGRAM}`, neither beside `takt` nor in PATH"),
-        "In the repository, `cargo build --release -p takt-bench` builds it.",
+        "In the repository, `cargo build --release -p takt-bench` builds it. Then run `target/release/takt-bench` in place of `takt bench`, \
+         or put it beside `takt` or into a folder of PATH.",
     ))
 }
 
