@@ -81,7 +81,7 @@ pub use tsn::{
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
-    /// Print more messages on the error output; twice for all details.
+    /// Print more messages on the error output; twice for all.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
