@@ -40,6 +40,7 @@ impl Batches {
 
     /// Returns the largest number of operations of the next request.
     pub(crate) fn size(&self, service: Batched) -> usize {
+        // Relaxed: a limit orders no other memory, and an old one costs one refusal.
         self.of(service).load(Ordering::Relaxed)
     }
 
@@ -51,6 +52,7 @@ impl Batches {
         );
         let shrinks = is_too_large && count > 1;
         if shrinks {
+            // Not a store: a concurrent request may have learned a smaller limit.
             self.of(service).fetch_min(count / 2, Ordering::Relaxed);
             tracing::debug!(?service, count, "the server takes fewer operations at once");
         }

@@ -112,6 +112,7 @@ impl<'a> Only<'a> {
                 count => Err(Failed::Count(count)),
             };
         }
+        // A copy: the server may change its memory while it is decoded.
         let mut head = [0; HEAD];
         let length = body.len().min(HEAD);
         let (head, _) = head.split_at_mut(length);

@@ -47,6 +47,7 @@ async fn is_secured<T: Connection>(
         SecurityChoice::Automatic if insist => true,
         SecurityChoice::Automatic => {
             let (url, options) = (url.clone(), options.clone());
+            // A name is resolved, which may take seconds: not on a thread of an asynchronous runtime.
             !T::wait_for(move || options.is_loopback(&url)).await?
         }
         SecurityChoice::Secured { .. } => true,
@@ -132,6 +133,7 @@ impl<T: Connection> Link<T> {
                     self.connected = self.lost.take().map(|session| (transport, session));
                     return Ok(());
                 }
+                // `lost` stays: the next attempt may still resume the session.
                 Err(error) if error.is_connection() => return Err(error),
                 // The server has no such session any more, or refuses it: a new one may have other results.
                 Err(error) => {

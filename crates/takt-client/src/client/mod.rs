@@ -180,6 +180,7 @@ impl Client {
     /// Sends `request` and waits for its response.
     pub fn call<Q: ServiceRequest>(&mut self, mut request: Q) -> Result<Q::Response, ClientError> {
         let deadline = self.deadline();
+        // One repetition: a server that ends twice may end because of this request.
         let mut attempts_left = 2;
         loop {
             attempts_left -= 1;
@@ -200,6 +201,7 @@ impl Client {
     pub fn close(&mut self) {
         self.link.lost = None;
         if let Some((mut transport, session)) = self.link.connected.take() {
+            // Not longer: the server ends a session that nobody closes after its timeout.
             ready(session.close(&mut transport, Duration::from_millis(200)));
         }
     }
@@ -216,6 +218,7 @@ impl Client {
             .map(|waker| PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN))
             .collect();
         if let Some((transport, _)) = &self.link.connected {
+            // Without IN: a late response shall not end the sleep.
             descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
         }
         let timeout = Timespec::try_from(timeout).ok();
@@ -253,6 +256,7 @@ impl Client {
         };
         let header = request.header_mut();
         *header = RequestHeader {
+            // The caller's own; all else depends on the session.
             additional_header: std::mem::take(&mut header.additional_header),
             ..request_header(session.authentication_token(), self.request_handle, timeout)
         };

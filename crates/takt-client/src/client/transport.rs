@@ -146,6 +146,7 @@ impl Transport {
         decode: impl FnOnce(&[u8]) -> R,
         timeout: Duration,
     ) -> Result<R, ClientError> {
+        // Their responses may arrive before that of this request, and must not be taken for it.
         if !self.unanswered.is_empty() {
             return self.exchange_between(encode, decode, timeout);
         }
@@ -293,6 +294,7 @@ impl Transport {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let (request_id, body) = self.connection.receive(endpoint, left)?;
+            // Another id is that of a request that was given up after its timeout.
             if let Some(at) = self.unanswered.iter().position(|sent| *sent == request_id) {
                 self.unanswered.swap_remove(at);
                 return Ok(take(EncodedResponse {

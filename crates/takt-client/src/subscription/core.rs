@@ -130,6 +130,7 @@ impl<C: Publishing> Core<C> {
         let created = self.created.as_ref();
         created.map_or(Duration::ZERO, |created| {
             let silent = created.last_message.elapsed();
+            // So that the patience is over when a timer of this length ends.
             created.patience.saturating_sub(silent) + Duration::from_millis(1)
         })
     }
@@ -162,6 +163,7 @@ impl<C: Publishing> Core<C> {
         self.created().await?;
         let mut wanted = Vec::new();
         for (node, monitored) in items {
+            // Handles are not used again: changes of an item that was forgotten may still arrive.
             self.last_handle += 1;
             let item = Wanted {
                 node,
@@ -217,6 +219,7 @@ impl<C: Publishing> Core<C> {
             self.client.reopen().await?;
         }
         let (epoch, connection) = (self.client.epoch(), self.client.connections());
+        // Subscriptions are not transferred: that of another session is lost.
         self.created.take_if(|created| created.epoch != epoch);
         match &mut self.created {
             Some(created) if created.connection != connection => created.resume(connection),
@@ -360,6 +363,7 @@ impl<C: Publishing> Core<C> {
         let name = "CreateMonitoredItemsResponse";
         self.client
             .expect_count(name, items.len(), response.results.len())?;
+        // The request was repeated in a new session, where this SubscriptionId is that of another Subscription, if any.
         if self.client.epoch() != epoch {
             return Err(self.client.protocol("the session was replaced meanwhile"));
         }

@@ -40,6 +40,7 @@ impl<C: Publishing> Core<C> {
             }
             Err(error) => Err(error),
         };
+        // A fault uses up a Publish request as well.
         created.outstanding = created.outstanding.saturating_sub(1);
         created.last_message = Instant::now();
         match answered {
@@ -50,6 +51,7 @@ impl<C: Publishing> Core<C> {
             Err(ClientError::Service { status, .. })
                 if status == StatusCode::BadTooManyPublishRequests =>
             {
+                // At least one: the server can send nothing without.
                 created.wanted = created.wanted.saturating_sub(1).max(1);
                 Ok(())
             }
@@ -127,6 +129,7 @@ impl<C: Publishing> Core<C> {
             }
             return;
         }
+        // A keep-alive has the number of the message that follows it (OPC 10000-4, 5.14.1.1).
         created.next_sequence_number = if is_keep_alive { number } else { next(number) };
         if !is_keep_alive {
             created.to_acknowledge.push(number);
