@@ -35,6 +35,7 @@ impl Curve {
                 if end.is_some_and(|end| start >= *end) {
                     continue;
                 }
+                // The sum is least if all of the flatter line comes first.
                 let (low, high) = if own.slope <= other.slope {
                     (own, other)
                 } else {
@@ -73,6 +74,7 @@ impl Curve {
                     (None, None) if own.slope > other.slope => {
                         return Self::constant(Extended::Infinity);
                     }
+                    // Long enough to begin before time 0.
                     (None, None) => distance.clone().max(Rational::ZERO) + Rational::ONE,
                 };
                 let value = own.value.plus(&-(subtracted + &other.slope * &length));

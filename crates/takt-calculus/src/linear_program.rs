@@ -108,6 +108,7 @@ impl LinearProgram {
         }
         for (column, wanted) in columns.into_iter().zip(wanted) {
             if column.is_empty() {
+                // Nothing limits this variable, so the objective has no bound.
                 if wanted != 0.0 {
                     return None;
                 }

@@ -126,6 +126,7 @@ pub fn search(
             };
             match &current {
                 Some(best) if tried.delay < best.delay => patience += 1,
+                // Most changes do not change the delay: steps between equal delays lead on to longer ones.
                 Some(best) if tried.delay == best.delay => {
                     patience += 1;
                     current = Some(tried);
@@ -188,6 +189,7 @@ impl Worst {
         let one_way = self.flows.iter_mut().zip(&flows).zip((0..).map(Aim::Flow));
         for ((place, delay), of) in places.chain(one_way) {
             let Some(delay) = *delay else { continue };
+            // Its bound is for the phases of the scenario, and this try had others.
             if !may_count(of) {
                 continue;
             }
