@@ -54,7 +54,6 @@
 mod discipline;
 mod document;
 mod error;
-mod field;
 mod fields;
 mod frame;
 mod model;

@@ -1,8 +1,7 @@
 //! Tables of a scenario file that describe disciplines and their classes.
 
 use super::{queue, scheduler};
-use crate::field::{COUNT, PCP, may, need};
-use crate::shape::{Kind, Shape};
+use crate::shape::{COUNT, Kind, PCP, Shape, may, need};
 
 pub(crate) const DISCIPLINE: Shape = Shape {
     name: "a discipline",

@@ -7,8 +7,7 @@ pub(crate) use network::{LATENCY, LINK, NODE, PORT, TOPOLOGY};
 pub(crate) use traffic::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 
 use crate::discipline::DISCIPLINE;
-use crate::field::{COUNT, may, need};
-use crate::shape::{Kind, Shape};
+use crate::shape::{COUNT, Kind, Shape, may, need};
 
 pub(crate) const SCENARIO: Shape = Shape {
     name: "a scenario",

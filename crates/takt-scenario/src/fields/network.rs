@@ -1,7 +1,6 @@
 //! Nodes, links and ports.
 
-use crate::field::{may, need};
-use crate::shape::{Kind, Shape};
+use crate::shape::{Kind, Shape, may, need};
 
 pub(crate) const TOPOLOGY: Shape = Shape {
     name: "a topology",

@@ -1,7 +1,6 @@
 //! Applications and cross traffic.
 
-use crate::field::{PCP, VLAN, may, need};
-use crate::shape::{Kind, Shape};
+use crate::shape::{Kind, PCP, Shape, VLAN, may, need};
 
 /// Fields with the receiver of an application's messages.
 pub(crate) const RECEIVERS: &[&str] = &["loopback", "subscriber"];

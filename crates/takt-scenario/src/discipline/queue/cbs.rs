@@ -8,9 +8,8 @@ use super::super::limit::Limit;
 use crate::Frame;
 use crate::document::{Item, Table};
 use crate::error::Problem;
-use crate::field::may;
 use crate::quantity::{Credit, Drift, Duration, Rate, Share};
-use crate::shape::Kind;
+use crate::shape::{Kind, may};
 
 pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
     name: "cbs",

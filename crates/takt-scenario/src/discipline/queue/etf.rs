@@ -4,9 +4,8 @@ use std::fmt;
 
 use super::super::description::{DisciplineDescription, DisciplineTemplate};
 use crate::document::Table;
-use crate::field::may;
 use crate::quantity::Duration;
-use crate::shape::Kind;
+use crate::shape::{Kind, may};
 
 pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
     name: "etf",

@@ -2,9 +2,8 @@
 
 use super::super::description::{DisciplineDescription, DisciplineTemplate};
 use crate::document::Table;
-use crate::field::{COUNT, may};
 use crate::quantity::{Duration, Size};
-use crate::shape::Kind;
+use crate::shape::{COUNT, Kind, may};
 
 pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
     name: "fq_codel",

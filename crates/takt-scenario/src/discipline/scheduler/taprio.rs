@@ -6,9 +6,8 @@ use std::ops::Range;
 use super::super::description::{DisciplineDescription, DisciplineTemplate};
 use crate::document::{Item, Table};
 use crate::error::Problem;
-use crate::field::{may, need};
 use crate::quantity::Duration;
-use crate::shape::{Kind, Shape};
+use crate::shape::{Kind, Shape, may, need};
 
 pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
     name: "taprio",
