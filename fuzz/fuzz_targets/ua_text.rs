@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
-use takt_ua::{DateTime, ExpandedNodeId, Guid, NodeId, NumericRange, QualifiedName};
+use takt_ua::{
+    DateTime, EndpointUrl, ExpandedNodeId, Guid, NodeId, NumericRange, QualifiedName, UrlParts,
+};
 
 fn written_and_read<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
@@ -33,7 +35,12 @@ fuzz_target!(|data: &[u8]| {
         3 => written_and_read::<Guid>(text),
         4 => written_and_read::<DateTime>(text),
         5 => drop(text.parse::<NumericRange>()),
-        6 => drop(text.parse::<takt_tcp::EndpointUrl>()),
+        6 => {
+            written_and_read::<EndpointUrl>(text);
+            if let Ok(url) = UrlParts::parse(text) {
+                assert_eq!(UrlParts::parse(&url.to_string()), Ok(url));
+            }
+        }
         7 => drop(text.parse::<takt_shm::SharedMemoryUrl>()),
         _ => drop(text.parse::<takt_shm::ApplicationName>()),
     }

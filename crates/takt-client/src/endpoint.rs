@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use takt_shm::{ApplicationName, ApplicationNameError};
-use takt_tcp::{EndpointUrl, EndpointUrlError};
+use takt_ua::endpoint_url::{EndpointUrl, EndpointUrlError, split_scheme};
 
 /// An endpoint that this crate can connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -81,24 +81,19 @@ impl FromStr for Endpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Self, EndpointError> {
-        let endpoint = || text.to_owned();
-        if let Some(name) = text.strip_prefix("opc.iox2://") {
-            let name = name.strip_suffix('/').unwrap_or(name);
-            ApplicationName::new(name)
-                .map(Self::SharedMemory)
-                .map_err(|cause| EndpointError::ApplicationName {
-                    endpoint: endpoint(),
-                    cause,
-                })
-        } else if text.starts_with("opc.tcp://") {
-            text.parse()
+        let endpoint = text.to_owned();
+        match split_scheme(text) {
+            Some((scheme, name)) if scheme.eq_ignore_ascii_case("opc.iox2") => {
+                let name = name.strip_suffix('/').unwrap_or(name);
+                ApplicationName::new(name)
+                    .map(Self::SharedMemory)
+                    .map_err(|cause| EndpointError::ApplicationName { endpoint, cause })
+            }
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("opc.tcp") => text
+                .parse()
                 .map(Self::Tcp)
-                .map_err(|cause| EndpointError::Url {
-                    endpoint: endpoint(),
-                    cause,
-                })
-        } else {
-            Err(EndpointError::UnknownScheme(endpoint()))
+                .map_err(|cause| EndpointError::Url { endpoint, cause }),
+            _ => Err(EndpointError::UnknownScheme(endpoint)),
         }
     }
 }
@@ -121,6 +116,21 @@ mod tests {
         for text in ["opc.tcp://127.0.0.1:4840", "opc.iox2://Machine"] {
             assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn schemes_and_hosts_are_the_same_in_any_case() {
+        for (text, written) in [
+            ("OPC.TCP://PLC7:4840", "opc.tcp://PLC7:4840"),
+            ("Opc.Tcp://[::1]", "opc.tcp://[::1]:4840"),
+            ("OPC.IOX2://Machine/", "opc.iox2://Machine"),
+        ] {
+            assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), written);
+        }
+        let parse = |text: &str| text.parse::<Endpoint>().unwrap();
+        assert_eq!(parse("opc.tcp://plc7"), parse("OPC.TCP://PLC7:4840/"));
+        // The name of an application is no host name.
+        assert_ne!(parse("opc.iox2://machine"), parse("opc.iox2://Machine"));
     }
 
     #[test]

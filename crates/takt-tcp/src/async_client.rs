@@ -18,8 +18,8 @@ use tokio::sync::{Notify, oneshot};
 use crate::client_connection::{ClientConnection, ClientEvent};
 use crate::client_error::TcpClientError;
 use crate::config::ClientConnectionConfig;
-use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
+use takt_ua::endpoint_url::EndpointUrl;
 
 /// Number of unsent bytes from which on [`AsyncTcpClient::room`] waits.
 const MOST_UNSENT: usize = 1 << 20;

@@ -13,9 +13,9 @@ use takt_ua::binary::{EncodeError, Encoder};
 use crate::client_connection::{ClientConnection, Step};
 use crate::client_error::TcpClientError;
 use crate::config::ClientConnectionConfig;
-use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
 use crate::inbound::Body;
+use takt_ua::endpoint_url::EndpointUrl;
 
 /// The shortest time for which a socket's own timeout is used. That timeout is as coarse as the kernel's timer tick
 /// (up to 10 ms); shorter waits take one more system call.

@@ -6,8 +6,8 @@ use takt_ua::StatusCode;
 use takt_ua::binary::EncodeError;
 
 use crate::client_connection::SendRequestError;
-use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
+use takt_ua::endpoint_url::EndpointUrl;
 
 /// Error of a request without a response.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,8 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{Decoder, EncodeError, Encoder};
 
 use crate::chunk::{ChunkHeader, ChunkType, HEADER_SIZE, MessageType};
-use crate::endpoint_url::MAX_ENDPOINT_URL_LENGTH;
 use crate::error::TransportError;
+use takt_ua::endpoint_url::MAX_ENDPOINT_URL_LENGTH;
 
 /// Smallest buffer size that the standard allows without an ECC policy, in bytes (OPC 10000-6, 7.1.2.3).
 pub const MIN_BUFFER_SIZE: u32 = 8192;

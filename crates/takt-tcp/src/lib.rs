@@ -34,7 +34,6 @@ mod client_connection;
 mod client_error;
 mod completions;
 mod config;
-mod endpoint_url;
 mod error;
 mod fault;
 mod handler;
@@ -69,7 +68,6 @@ pub use client::{TcpClient, TcpClientConfig, WaitMode};
 pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};
 pub use client_error::TcpClientError;
 pub use config::{ClientConnectionConfig, ServerConnectionConfig};
-pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH};
 pub use error::TransportError;
 pub use handler::TcpChannels;
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
@@ -86,3 +84,6 @@ pub use security_error::SecurityError;
 pub use server::{ReverseConnect, TcpServer, TcpServerConfig};
 pub use server_connection::ServerConnection;
 pub use server_event::{ChannelDescription, Request, RequestBody, ServerEvent};
+pub use takt_ua::endpoint_url::{
+    DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH,
+};

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 
-use crate::endpoint_url::EndpointUrl;
+use takt_ua::endpoint_url::EndpointUrl;
 
 /// Error of a server that cannot listen, with the fix.
 #[derive(Debug, thiserror::Error)]

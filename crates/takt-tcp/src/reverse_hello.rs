@@ -6,9 +6,9 @@ use std::time::Duration;
 use takt_ua::binary::Decoder;
 
 use crate::chunk::{HEADER_SIZE, MessageType};
-use crate::endpoint_url::MAX_ENDPOINT_URL_LENGTH;
 use crate::error::TransportError;
 use crate::hello::emit;
+use takt_ua::endpoint_url::MAX_ENDPOINT_URL_LENGTH;
 
 /// Longest ServerUri in bytes that a ReverseHello may carry (OPC 10000-6, 7.1.2.6).
 pub const MAX_SERVER_URI_LENGTH: usize = 4096;

@@ -13,10 +13,10 @@ use std::time::Instant;
 
 use takt_rt::readiness::Waker;
 
-use crate::endpoint_url::EndpointUrl;
 use crate::listener::{BindError, listen};
 pub use expected::ExpectedServer;
 use shared::Shared;
+use takt_ua::endpoint_url::EndpointUrl;
 use waiting_room::WaitingRoom;
 
 /// Error of a client that waits for a server.

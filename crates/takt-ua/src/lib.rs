@@ -14,6 +14,7 @@ mod aggregate;
 mod base64;
 pub mod binary;
 mod description_lookup;
+pub mod endpoint_url;
 pub mod generated;
 pub mod generated_support;
 pub mod ids;
@@ -30,6 +31,7 @@ mod uris;
 mod variant_text;
 
 pub use aggregate::Aggregate;
+pub use endpoint_url::{EndpointUrl, EndpointUrlError, UrlParts};
 pub use generated::{enumerations, structures, views};
 pub use security_keys::SecurityKeyUpdate;
 pub use status_code::{STATUS_CODES, StatusCode};

@@ -1,6 +1,7 @@
 //! User identity tokens of ActivateSession (OPC 10000-4, 7.40 and 7.41).
 
 use takt_crypto::{Certificate, EncryptedSecret, PolicyProfile, PublicKey};
+use takt_ua::endpoint_url::has_scheme;
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, ExtensionObject, SECURITY_POLICY_NONE, UaString};
@@ -44,7 +45,6 @@ impl<'a> Tokens<'a> {
             Some(secured) => (secured.profile.uri, secured.mode),
             None => (SECURITY_POLICY_NONE, MessageSecurityMode::None),
         };
-        let scheme = endpoint.scheme();
         let offers: Vec<&EndpointDescription> = created
             .server_endpoints
             .iter()
@@ -52,8 +52,8 @@ impl<'a> Tokens<'a> {
                 offer.security_mode == mode
                     && offer.security_policy_uri.as_str() == uri
                     // A gateway may announce itself under a scheme of its own.
-                    && (offer.endpoint_url.as_str().starts_with(scheme)
-                        || !offer.endpoint_url.as_str().starts_with("opc.iox2:"))
+                    && (endpoint.is_shared_memory()
+                        || !has_scheme(offer.endpoint_url.as_str(), "opc.iox2"))
             })
             .collect();
         let certificate = match secured {

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, UdpSocket};
 
+use takt_ua::UrlParts;
+
 /// Scheme of shared memory, which has no host.
 const SHARED_MEMORY: &str = "opc.iox2";
 
@@ -11,29 +13,17 @@ pub(crate) fn host_name() -> String {
     name.nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the scheme of a URL, the place of its host, and the host itself; `None` without a host.
-fn parts(url: &str) -> Option<(&str, usize, &str)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = match authority.starts_with('[') {
-        true => authority.get(..=authority.find(']')?)?,
-        false => authority.split(':').next()?,
-    };
-    (!host.is_empty()).then_some((scheme, scheme.len() + "://".len(), host))
-}
-
-/// Returns the address that a host is.
-fn address(host: &str) -> Option<IpAddr> {
-    let address: IpAddr = host.trim_matches(['[', ']']).parse().ok()?;
-    // ::ffff:127.0.0.1 is 127.0.0.1.
-    Some(address.to_canonical())
+/// Returns the parts of a URL that is not of shared memory.
+fn network_url(url: &str) -> Option<UrlParts<'_>> {
+    let parts = UrlParts::parse(url).ok();
+    parts.filter(|url| !url.has_scheme(SHARED_MEMORY))
 }
 
 /// Returns true if a host stands for the loopback interface.
 pub(crate) fn is_loopback(host: &str) -> bool {
-    match address(host) {
-        Some(address) => address.is_loopback(),
-        None => {
+    match host.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => {
             let first = host.split('.').next().unwrap_or(host);
             first.eq_ignore_ascii_case("localhost")
         }
@@ -42,42 +32,34 @@ pub(crate) fn is_loopback(host: &str) -> bool {
 
 /// Returns true if clients on other hosts can use a URL: it is neither of shared memory nor of the loopback interface.
 pub(super) fn is_url_on_network(url: &str) -> bool {
-    parts(url).is_some_and(|(scheme, _, host)| scheme != SHARED_MEMORY && !is_loopback(host))
+    network_url(url).is_some_and(|url| !is_loopback(url.host()))
 }
 
 /// Returns a URL at all addresses with this host instead, and other URLs unchanged.
 pub(super) fn with_host(url: &str, host: &str) -> String {
-    match parts(url) {
-        Some((scheme, begin, found))
-            if scheme != SHARED_MEMORY
-                && address(found).is_some_and(|address| address.is_unspecified()) =>
+    match network_url(url) {
+        Some(parts)
+            if parts
+                .address()
+                .is_some_and(|address| address.is_unspecified()) =>
         {
-            let rest = url.get(begin + found.len()..).unwrap_or_default();
-            format!("{scheme}://{host}{rest}")
+            parts.with_host(host).to_string()
         }
         _ => url.to_owned(),
-    }
-}
-
-/// Returns an address as the host of a URL.
-pub(super) fn host_of(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("[{address}]"),
     }
 }
 
 /// Returns true if a URL leads to this host from other hosts: its host is all addresses, an address of this host, or the name
 /// `own`, with or without a domain.
 pub(crate) fn is_of_this_host(url: &str, own: &str) -> bool {
-    let Some((_, _, host)) = parts(url).filter(|_| is_url_on_network(url)) else {
+    let Some(url) = network_url(url).filter(|url| !is_loopback(url.host())) else {
         return false;
     };
-    match address(host) {
+    match url.address() {
         // A socket can be bound to addresses of this host only.
         Some(address) => address.is_unspecified() || UdpSocket::bind((address, 0)).is_ok(),
         None => {
-            let (host, own) = (host.to_ascii_lowercase(), own.to_ascii_lowercase());
+            let (host, own) = (url.host().to_ascii_lowercase(), own.to_ascii_lowercase());
             let extends = |long: &str, short: &str| {
                 let domain = long.strip_prefix(short);
                 domain.is_some_and(|domain| domain.is_empty() || domain.starts_with('.'))
@@ -129,8 +111,10 @@ mod tests {
         ] {
             assert_eq!(with_host(url, "plc7"), expected);
         }
-        assert_eq!(host_of("fd00::1".parse().unwrap()), "[fd00::1]");
-        assert_eq!(host_of("::ffff:10.0.0.1".parse().unwrap()), "10.0.0.1");
+        assert_eq!(
+            with_host("OPC.TCP://[::]:4840/a", "fd00::1"),
+            "OPC.TCP://[fd00::1]:4840/a"
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::time::Instant;
 use takt_app::refusals::{Refusals, shown};
 use takt_services::DiscoveryServer;
 use takt_space::{AddressSpace, Caller, Peer};
+use takt_ua::endpoint_url::has_scheme;
 use takt_ua::structures::{
     ApplicationDescription, MdnsDiscoveryConfiguration, RegisteredServer, ServerOnNetwork,
 };
@@ -28,7 +29,7 @@ pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
 use crate::rules::Rules;
-use hosts::{host_of, with_host};
+use hosts::with_host;
 use network::Announcement;
 use providers::{ProviderUrls, is_on_this_host};
 use registrations::Registrations;
@@ -155,8 +156,7 @@ impl Discovery {
             name => Some(name.to_owned()),
         };
         let mut urls = server.discovery_urls.iter().map(|url| url.as_str());
-        let url =
-            urls.find(|url| url.starts_with("opc.tcp://") && is_of_this_host(url, &self.host));
+        let url = urls.find(|url| has_scheme(url, "opc.tcp") && is_of_this_host(url, &self.host));
         let capabilities = mdns.server_capabilities.iter().map(|one| one.as_str());
         let announcement = name
             .zip(url)
@@ -236,7 +236,7 @@ fn as_seen_here(caller: &Caller, server: &RegisteredServer) -> RegisteredServer 
     if let Peer::Tcp { address } = caller.peer()
         && !is_on_this_host(caller)
     {
-        let host = host_of(address.ip());
+        let host = address.ip().to_canonical().to_string();
         for url in &mut server.discovery_urls {
             *url = with_host(url.as_str(), &host).as_str().into();
         }

@@ -2,6 +2,7 @@
 
 use takt_app::{Endpoint, model};
 use takt_space::{AddressSpace, Caller, Value};
+use takt_ua::endpoint_url::has_scheme;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::ApplicationDescription;
 use takt_ua::{LocalizedText, NodeId, UaString, Variant};
@@ -50,7 +51,7 @@ impl ProviderUrls {
                 *url = with_host(url, host);
             }
             // Foreign clients take the first one.
-            urls.sort_by_key(|url| !url.starts_with("opc.tcp://"));
+            urls.sort_by_key(|url| !has_scheme(url, "opc.tcp"));
             let described = ApplicationDescription {
                 application_uri: model::provider_uri(&name).as_str().into(),
                 product_uri: "urn:takt".into(),

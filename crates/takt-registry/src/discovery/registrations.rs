@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use takt_ua::endpoint_url::split_scheme;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, RegisteredServer};
 use takt_ua::{StatusCode, UaString};
@@ -172,15 +173,12 @@ fn described(server: &RegisteredServer) -> Result<ApplicationDescription, Regist
 /// Returns true for a text with the scheme and the host of a URL (RFC 3986, 3). At least one DiscoveryUrl has to be valid
 /// (OPC 10000-4, 7.32).
 fn is_url(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once("://") else {
+    let Some((_, rest)) = split_scheme(text) else {
         return false;
     };
-    let is_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
-    let mut others = scheme.chars();
-    let is_scheme = others.all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one));
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_plain = !text.contains(|one: char| one.is_whitespace() || one.is_control());
-    is_letter && is_scheme && !host.is_empty() && is_plain
+    !host.is_empty() && is_plain
 }
 
 #[cfg(test)]

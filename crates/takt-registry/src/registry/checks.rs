@@ -60,7 +60,8 @@ fn is_same_host(own: &EndpointUrl, other: &EndpointUrl) -> bool {
     }
     // `localhost` is each address of the loopback interface.
     let has_name = address(host).is_none() || address(other_host).is_none();
-    host == other_host || is_loopback(host) && is_loopback(other_host) && has_name
+    host.eq_ignore_ascii_case(other_host)
+        || is_loopback(host) && is_loopback(other_host) && has_name
 }
 
 #[cfg(test)]

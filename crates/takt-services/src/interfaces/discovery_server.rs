@@ -7,8 +7,8 @@ use takt_ua::{DateTime, ExtensionObject, StatusCode};
 /// Servers that a server finds for its clients besides itself. Its calls come from the serving thread, from callers without a
 /// Session: they return at once, with bounded results.
 pub trait DiscoveryServer: Send + Sync {
-    /// Returns the other servers on this host, for FindServers of `caller`, which has reached the server as `host`: a host name,
-    /// an IPv4 address, or an IPv6 address in brackets; `None` if its URL has none.
+    /// Returns the other servers on this host, for FindServers of `caller`, which has reached the server as `host`: a host name
+    /// or an address, without brackets; `None` if its URL has none.
     fn servers(&self, caller: &Caller, host: Option<&str>) -> Vec<ApplicationDescription>;
 
     /// Registers a server, or ends its registration (RegisterServer, RegisterServer2). Returns a result for each element of

@@ -2,6 +2,7 @@
 
 use takt_crypto::{KeyKind, PolicyProfile};
 use takt_ua::UaString;
+use takt_ua::endpoint_url::{has_scheme, split_scheme};
 use takt_ua::structures::{ApplicationDescription, EndpointDescription};
 
 use super::Server;
@@ -61,6 +62,5 @@ impl Server {
 /// Returns true if a URL has the scheme of the one that the client used. Such URLs are listed first, because many clients take
 /// the first one.
 fn has_scheme_of(url: &str, requested_url: &str) -> bool {
-    let end = url.find("://").map_or(0, |at| at + 3);
-    end > 0 && url.get(..end) == requested_url.get(..end)
+    split_scheme(requested_url).is_some_and(|(scheme, _)| has_scheme(url, scheme))
 }

@@ -1,11 +1,12 @@
 //! The endpoints that GetEndpoints and CreateSession announce (OPC 10000-4, 7.14).
 
 use takt_crypto::PolicyProfile;
+use takt_ua::endpoint_url::DEFAULT_PORT;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{ApplicationDescription, EndpointDescription};
 use takt_ua::{ByteString, SECURITY_POLICY_NONE, UaString};
 
-use super::requested_url::RequestedUrl;
+use super::requested_url::requested_url;
 use crate::identity::token_policies::{Messages, OfferedTokens};
 
 /// `opc.tcp` with the binary encoding (OPC 10000-7, profile "UA-TCP UA-SC UA-Binary").
@@ -84,20 +85,23 @@ impl EndpointConfig {
         self
     }
 
-    /// Returns the EndpointUrl for a client that reached the server as `requested_url`.
+    /// Returns the EndpointUrl for a client that reached the server as `requested`.
     ///
     /// A client that used another name of the same host gets the URL with that name: it is known to work for this client, and
     /// some clients insist on it. A URL that is not well-formed is never repeated.
-    pub(crate) fn url_for(&self, requested_url: &str) -> String {
-        let own = RequestedUrl::parse(&self.url);
-        let requested = RequestedUrl::parse(requested_url);
-        let (Some(own), Some(requested)) = (own, requested) else {
+    pub(crate) fn url_for(&self, requested: &str) -> String {
+        let (Some(own), Some(requested)) = (requested_url(&self.url), requested_url(requested))
+        else {
             return self.url.clone();
         };
+        let port = own.port().unwrap_or(DEFAULT_PORT);
         match self.announced_host {
             AnnouncedHost::Configured => self.url.clone(),
-            _ if own.port() == requested.port() => requested.to_string(),
-            AnnouncedHost::OfClient => own.with_host_of(&requested),
+            _ if port == requested.port().unwrap_or(DEFAULT_PORT) => requested.to_string(),
+            AnnouncedHost::OfClient => {
+                let of_client = own.with_host(requested.host()).with_port(Some(port));
+                of_client.to_string()
+            }
             AnnouncedHost::OfClientOnPort => self.url.clone(),
         }
     }

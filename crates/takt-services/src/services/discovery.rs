@@ -1,6 +1,7 @@
 //! Discovery (OPC 10000-4, 5.5). These services need no Session.
 
 use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::endpoint_url::has_scheme;
 use takt_ua::structures::{
     FindServersOnNetworkRequest, FindServersOnNetworkResponse, FindServersRequest,
     FindServersResponse, GetEndpointsRequest, GetEndpointsResponse, RegisterServer2Request,
@@ -10,7 +11,7 @@ use takt_ua::{ExtensionObject, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
 use crate::server::connection::Connection;
-use crate::server::requested_url::RequestedUrl;
+use crate::server::requested_url::requested_url;
 
 /// Number of elements that a filter may have. Each is compared with each known server, for clients without a Session.
 const MAX_FILTER: usize = 1_000;
@@ -45,13 +46,13 @@ pub(crate) fn find_servers(
     let peer = connection.caller.peer();
     if !peer.is_local() && !peer.is_on_loopback() {
         // Shared memory cannot be reached from another host.
-        let is_of_this_host = |url: &str| url.starts_with("opc.iox2:");
+        let is_of_this_host = |url: &str| has_scheme(url, "opc.iox2");
         own.discovery_urls
             .retain(|url| !is_of_this_host(url.as_str()));
     }
     let mut servers = vec![own];
     if let Some(discovery) = request.server.discovery() {
-        let host = RequestedUrl::parse(url).map(|url| url.host());
+        let host = requested_url(url).map(|url| url.host());
         servers.extend(discovery.servers(&connection.caller, host));
     }
     if !find.server_uris.is_empty() {

@@ -1,7 +1,7 @@
 //! Servers for which a client waits.
 
-use crate::endpoint_url::EndpointUrl;
 use crate::reverse_hello::ReverseHello;
+use takt_ua::endpoint_url::EndpointUrl;
 
 /// Server for which a client waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -21,7 +21,6 @@ use takt_ua::StatusCode;
 
 use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
-use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
 use crate::handler::TcpChannels;
 use crate::listener::{BindError, listen};
@@ -30,6 +29,7 @@ use crate::served_connection::{Fate, ServedConnection};
 use crate::slots::Slots;
 use crate::trust_watch::TrustWatch;
 use reverse::ReverseConnections;
+use takt_ua::endpoint_url::EndpointUrl;
 
 pub use reverse::ReverseConnect;
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use takt_rt::readiness::Waker;
 
-use crate::endpoint_url::EndpointUrl;
 use crate::reverse_hello::{ReverseHello, ReverseOutcome, ReversePauses};
+use takt_ua::endpoint_url::EndpointUrl;
 
 /// Time limit of an attempt to connect to one address of a client.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

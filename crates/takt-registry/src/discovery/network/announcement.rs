@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 
+use takt_ua::UrlParts;
+
 use super::name::sanitized;
 
 /// Scheme of endpoints that mDNS can announce as `_opcua-tcp._tcp`.
-const SCHEME: &str = "opc.tcp://";
+const SCHEME: &str = "opc.tcp";
 
 /// Longest property of a TXT record in bytes, with its key (RFC 6763, 6.1).
 const LONGEST_PROPERTY: usize = 255;
@@ -35,11 +37,10 @@ pub(super) enum AnnouncedHost {
 
 impl AnnouncedHost {
     /// Returns the addresses that the host of a URL stands for.
-    fn of(host: &str) -> Self {
-        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-        match address.map(|address| address.to_canonical()) {
-            Ok(IpAddr::V4(address)) if address.is_unspecified() => Self::AllIpv4,
-            Ok(address) if !address.is_unspecified() => Self::Address(address),
+    fn of(url: UrlParts<'_>) -> Self {
+        match url.address() {
+            Some(IpAddr::V4(address)) if address.is_unspecified() => Self::AllIpv4,
+            Some(address) if !address.is_unspecified() => Self::Address(address),
             _ => Self::All,
         }
     }
@@ -74,7 +75,7 @@ impl Announcement {
         if name.trim().is_empty() {
             return Err(AnnouncementError::Name);
         }
-        let (host, port, path) = host_port_and_path(discovery_url).ok_or(AnnouncementError::Url)?;
+        let (url, port, path) = announced_parts(discovery_url).ok_or(AnnouncementError::Url)?;
         let mut identifiers: Vec<String> = Vec::new();
         for capability in capabilities {
             let is_identifier = !capability.is_empty()
@@ -94,7 +95,7 @@ impl Announcement {
         }
         Ok(Self {
             name,
-            host: AnnouncedHost::of(host),
+            host: AnnouncedHost::of(url),
             port,
             path: path.to_owned(),
             capabilities: identifiers,
@@ -102,18 +103,22 @@ impl Announcement {
     }
 }
 
-/// Returns host, port and path of a URL.
-fn host_port_and_path(url: &str) -> Option<(&str, u16, &str)> {
-    let rest = url.strip_prefix(SCHEME)?;
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic());
+/// Returns the parts of a URL with a port, and a path that fits into a record.
+fn announced_parts(url: &str) -> Option<(UrlParts<'_>, u16, &str)> {
+    let parts = UrlParts::parse(url)
+        .ok()
+        .filter(|url| url.has_scheme(SCHEME))?;
+    let path = match parts.path() {
+        "/" => "",
+        path => path,
+    };
+    let is_plain =
+        !path.starts_with(['?', '#']) && path.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_plain || "path=".len() + path.len() > LONGEST_PROPERTY {
         return None;
     }
-    let (host, port) = authority.rsplit_once(':')?;
-    let port = port.parse().ok()?;
-    let path = if path == "/" { "" } else { path };
-    (!host.is_empty() && port > 0).then_some((host, port, path))
+    let port = parts.port().filter(|port| *port > 0)?;
+    Some((parts, port, path))
 }
 
 #[cfg(test)]
@@ -130,6 +135,7 @@ mod tests {
         assert_eq!(plain.capabilities, ["NA"]);
         for (url, host) in [
             ("opc.tcp://press7:4840", AnnouncedHost::All),
+            ("OPC.TCP://Press7:4840", AnnouncedHost::All),
             ("opc.tcp://[::]:4840", AnnouncedHost::All),
             ("opc.tcp://0.0.0.0:4840", AnnouncedHost::AllIpv4),
             (

@@ -1,56 +1,51 @@
-//! `opc.tcp://host:port/path`: the URL of an Endpoint (OPC 10000-6, 7.1.2.3 and 7.2).
+//! URLs of endpoints over TCP.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
-/// The longest EndpointUrl in bytes that a Hello may carry (OPC 10000-6, 7.1.2.3).
-pub const MAX_ENDPOINT_URL_LENGTH: usize = 4096;
+use super::parts::{EndpointUrlError, UrlParts};
 
 /// Port that is registered for the OPC UA Connection Protocol; used if a URL has none.
 pub const DEFAULT_PORT: u16 = 4840;
 
-const SCHEME: &str = "opc.tcp://";
+const SCHEME: &str = "opc.tcp";
 
 /// A parsed `opc.tcp` URL.
 ///
 /// ```
-/// use takt_tcp::EndpointUrl;
+/// use takt_ua::EndpointUrl;
 ///
 /// let url: EndpointUrl = "opc.tcp://[::1]:4841/line".parse()?;
 /// assert_eq!((url.host(), url.port(), url.path()), ("::1", 4841, "/line"));
 /// assert_eq!(url.to_string(), "opc.tcp://[::1]:4841/line");
-/// # Ok::<(), takt_tcp::EndpointUrlError>(())
+/// # Ok::<(), takt_ua::EndpointUrlError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Eq)]
 pub struct EndpointUrl {
     host: Box<str>,
     port: u16,
     path: Box<str>,
 }
 
-/// Error in an `opc.tcp` URL.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EndpointUrlError {
-    /// The scheme is another one, or missing.
-    #[error("{0:?} does not start with opc.tcp://; write opc.tcp://HOST:PORT")]
-    Scheme(String),
-    /// There is nothing between `//` and the port or path.
-    #[error("{0:?} has no host; write opc.tcp://HOST:PORT")]
-    MissingHost(String),
-    /// The host is neither a host name nor an IP address.
-    #[error("{0:?} is not a host name or an IP address; write an IPv6 address in brackets: [::1]")]
-    Host(String),
-    /// The port is not a number from 0 to 65535.
-    #[error("{0:?} is not a port number (0 to 65535)")]
-    Port(String),
-    /// The URL has more than [`MAX_ENDPOINT_URL_LENGTH`] bytes.
-    #[error("the URL has {0} bytes; OPC UA allows {MAX_ENDPOINT_URL_LENGTH}")]
-    TooLong(usize),
-    /// The path contains blanks or control characters.
-    #[error("the path {0:?} contains blanks or control characters")]
-    Path(String),
+impl PartialEq for EndpointUrl {
+    /// Host names are the same in upper and lower case.
+    fn eq(&self, other: &Self) -> bool {
+        self.host.eq_ignore_ascii_case(&other.host)
+            && self.port == other.port
+            && self.path == other.path
+    }
+}
+
+impl Hash for EndpointUrl {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Equal URLs have equal hashes.
+        self.host.to_ascii_lowercase().hash(state);
+        self.port.hash(state);
+        self.path.hash(state);
+    }
 }
 
 impl Default for EndpointUrl {
@@ -138,10 +133,9 @@ impl EndpointUrl {
 impl fmt::Display for EndpointUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (host, port, path) = (&self.host, self.port, &self.path);
-        if host.contains(':') {
-            write!(f, "{SCHEME}[{host}]:{port}{path}")
-        } else {
-            write!(f, "{SCHEME}{host}:{port}{path}")
+        match host.contains(':') {
+            true => write!(f, "{SCHEME}://[{host}]:{port}{path}"),
+            false => write!(f, "{SCHEME}://{host}:{port}{path}"),
         }
     }
 }
@@ -150,66 +144,21 @@ impl FromStr for EndpointUrl {
     type Err = EndpointUrlError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.len() > MAX_ENDPOINT_URL_LENGTH {
-            return Err(EndpointUrlError::TooLong(text.len()));
+        let parts = UrlParts::parse(text)?;
+        if !parts.has_scheme(SCHEME) {
+            return Err(EndpointUrlError::Scheme(text.into()));
         }
-        let rest = match text.get(..SCHEME.len()) {
-            Some(scheme) if scheme.eq_ignore_ascii_case(SCHEME) => &text[SCHEME.len()..],
-            _ => return Err(EndpointUrlError::Scheme(text.into())),
-        };
-        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        if path.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(EndpointUrlError::Path(path.into()));
-        }
-        let (host, port) = split_authority(authority, text)?;
-        // RFC 3986 3.2.3: an empty port is the scheme's default.
-        let port = match port {
-            None | Some("") => DEFAULT_PORT,
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits
-                .parse()
-                .map_err(|_| EndpointUrlError::Port(digits.into()))?,
-            Some(other) => return Err(EndpointUrlError::Port(other.into())),
-        };
         // The root path and no path are the same resource; one spelling makes equal URLs compare equal.
-        let path = if path == "/" { "" } else { path };
+        let path = match parts.path() {
+            "/" => "",
+            path => path,
+        };
         Ok(Self {
-            host: host.into(),
-            port,
+            host: parts.host().into(),
+            port: parts.port().unwrap_or(DEFAULT_PORT),
             path: path.into(),
         })
     }
-}
-
-/// Splits `host:port` or `[v6]:port` and checks the host's characters.
-fn split_authority<'a>(
-    authority: &'a str,
-    text: &str,
-) -> Result<(&'a str, Option<&'a str>), EndpointUrlError> {
-    let wrong = |host: &str| EndpointUrlError::Host(host.into());
-    if let Some(inside) = authority.strip_prefix('[') {
-        let (host, after) = inside.split_once(']').ok_or_else(|| wrong(authority))?;
-        host.parse::<Ipv6Addr>().map_err(|_| wrong(host))?;
-        return match after.strip_prefix(':') {
-            Some(port) => Ok((host, Some(port))),
-            None if after.is_empty() => Ok((host, None)),
-            None => Err(EndpointUrlError::Port(after.into())),
-        };
-    }
-    let (host, port) = match authority.split_once(':') {
-        Some((host, port)) => (host, Some(port)),
-        None => (authority, None),
-    };
-    if host.is_empty() {
-        return Err(EndpointUrlError::MissingHost(text.into()));
-    }
-    if port.is_some_and(|port| port.contains(':')) {
-        return Err(wrong(authority));
-    }
-    let fits = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if !host.chars().all(fits) {
-        return Err(wrong(host));
-    }
-    Ok((host, port))
 }
 
 #[cfg(test)]
@@ -244,6 +193,23 @@ mod tests {
             assert_eq!(url.to_string(), shown);
             assert_eq!(shown.parse::<EndpointUrl>().unwrap(), url);
         }
+    }
+
+    #[test]
+    fn host_names_are_the_same_in_any_case() {
+        use std::collections::HashSet;
+
+        let parse = |text: &str| text.parse::<EndpointUrl>().unwrap();
+        let (plc, upper) = (
+            parse("opc.tcp://plc7:4840/Line"),
+            parse("OPC.TCP://PLC7/Line"),
+        );
+        assert_eq!(plc, upper);
+        assert_eq!(HashSet::from([plc.clone(), upper.clone()]).len(), 1);
+        // It is written as the user wrote it.
+        assert_eq!(upper.to_string(), "opc.tcp://PLC7:4840/Line");
+        assert_ne!(plc, parse("opc.tcp://plc7/line"));
+        assert_ne!(plc, parse("opc.tcp://plc7:4841/Line"));
     }
 
     #[test]
