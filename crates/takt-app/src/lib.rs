@@ -97,10 +97,10 @@ pub use takt_client::asynchronous;
 pub use takt_client::{
     Aggregate, Attribute, BuiltInType, ByteString, Cell, Client, ClientError, ClientOptions,
     ClientSecurity, ConnectionError, Consumer, CurrentValue, DataChange, DataValue, DateTime,
-    Endpoint, EndpointError, EndpointUrl, EndpointUrlError, EventNotification, EventQuery, Follow,
-    HistoryRange, Identity, Item, LocalizedText, Mirror, MonitoredItemOptions, NamespaceMap,
-    NodeId, OutputsInPlace, ProtocolError, ProviderEntry, QualifiedName, Reading, ReverseClient,
-    ReverseListener, SecurityChoice, StateDirectoryError, StatusCode, Subscription,
+    DeclaredField, Endpoint, EndpointError, EndpointUrl, EndpointUrlError, EventNotification,
+    EventQuery, Follow, HistoryRange, Identity, Item, LocalizedText, Mirror, MonitoredItemOptions,
+    NamespaceMap, NodeId, OutputsInPlace, ProtocolError, ProviderEntry, QualifiedName, Reading,
+    ReverseClient, ReverseListener, SecurityChoice, StateDirectoryError, StatusCode, Subscription,
     SubscriptionOptions, TypedNode, ValueInPlace, Variant, Waiting, certificates, client, loopback,
     model, prepare_state_directory, state_directory, ua,
 };

@@ -33,13 +33,13 @@ pub fn certificates_directory() -> Result<PathBuf, StateDirectoryError> {
     Ok(state_directory()?.join("pki"))
 }
 
-/// Returns the command line that does `action` (add, reject or show) with a certificate in the folders below `folder`, by default those
-/// of this user.
+/// Returns the command, in backticks, that does `action` (add, reject or show) with a certificate in the folders below `folder`, by
+/// default those of this user.
 #[must_use]
 pub fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> String {
-    let command = format!("takt trust {action} {thumbprint}");
+    let command = format!("`takt trust {action} {thumbprint}`");
     match folder {
-        Some(folder) => format!("{command} --certificates '{}'", folder.display()),
+        Some(folder) => format!("{command} for the certificates in {}", folder.display()),
         None => command,
     }
 }
@@ -49,7 +49,7 @@ pub fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> S
 #[must_use]
 pub fn unknown_issuer_advice(issuer: &str, folder: Option<&Path>) -> String {
     format!(
-        "The issuer (CA) {issuer} is unknown. `{}` trusts it, and `{}` adds its revocation list, without which its certificates are \
+        "The issuer (CA) {issuer} is unknown. {} trusts it, and {} adds its revocation list, without which its certificates are \
          refused.",
         trust_command("add", "CA.der", folder),
         trust_command("add", "CA.crl", folder)
@@ -185,7 +185,7 @@ mod tests {
         let advice = unknown_issuer_advice("CN=Plant CA", Some(Path::new("/pki")));
         assert!(advice.contains("CN=Plant CA"), "{advice}");
         for file in ["CA.der", "CA.crl"] {
-            let command = format!("`takt trust add {file} --certificates '/pki'`");
+            let command = format!("`takt trust add {file}` for the certificates in /pki");
             assert!(advice.contains(&command), "{advice}");
         }
     }

@@ -117,7 +117,7 @@ pub enum ClientError {
         offered: String,
     },
     /// The server offers no endpoint with the wanted security.
-    #[error("{endpoint} has no endpoint for --security {wanted}: {refused}")]
+    #[error("{endpoint} has no endpoint for the security {wanted}: {refused}")]
     NoSecureEndpoint {
         /// Given endpoint.
         endpoint: String,
@@ -125,7 +125,7 @@ pub enum ClientError {
         wanted: String,
         /// Endpoints of the server, each with the reason against it.
         refused: String,
-        /// Values of `--security` that the server has endpoints for.
+        /// Choices of security that the server has endpoints for.
         possible: Vec<String>,
     },
     /// The server's certificate did not pass a check.

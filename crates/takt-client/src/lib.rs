@@ -41,9 +41,9 @@ mod state_directory;
 mod subscription;
 
 pub use client::{
-    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, EventQuery, Follow,
-    HistoryRange, Identity, OutputsInPlace, ReverseClient, SecurityChoice, TypedNode, ValueInPlace,
-    Waiting,
+    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, DeclaredField, EventQuery,
+    Follow, HistoryRange, Identity, OutputsInPlace, ReverseClient, SecurityChoice, TypedNode,
+    ValueInPlace, Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};

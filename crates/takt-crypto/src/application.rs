@@ -192,7 +192,7 @@ impl ApplicationSecurity {
             let current = store.own(new, kind)?;
             let name = &new.application_name;
             let renewal = format!(
-                "`takt trust renew '{name}' --certificates '{}'` makes a new one",
+                "`takt trust renew '{name}'` makes a new one, in {}",
                 store.root().display()
             );
             Ok::<Slot, StoreError>(Slot::new(store.own_files(name, kind), renewal, current))
@@ -369,13 +369,13 @@ impl ApplicationSecurity {
                 Some(issuer) => tracing::warn!(
                     subject = %printable(&leaf.subject),
                     issuer = %printable(issuer),
-                    "{error}: `takt trust add CA.der --certificates '{folder}'` trusts the issuer, and `takt trust add CA.crl` with the \
-                     same folder adds its revocation list"
+                    "{error}: `takt trust add CA.der` trusts the issuer, and `takt trust add CA.crl` adds its revocation list, in \
+                     {folder}"
                 ),
                 None => tracing::warn!(
                     subject = %printable(&leaf.subject),
                     thumbprint = %leaf.thumbprint,
-                    "{error}: `takt trust add {} --certificates '{folder}'` trusts it", leaf.thumbprint
+                    "{error}: `takt trust add {}` trusts it, in {folder}", leaf.thumbprint
                 ),
             }
             if !self.store.is_rejected(leaf)

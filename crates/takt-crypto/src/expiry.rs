@@ -32,7 +32,7 @@ pub(crate) fn warn(own: &OwnCertificate, renewal: &str, now: i64) {
         false => tracing::warn!(
             %thumbprint,
             issuer = certificate.issuer,
-            "the own certificate {state}: its issuer (CA) has to sign a new one, see `takt trust renew --help`"
+            "the own certificate {state}: its issuer (CA) has to sign a new one, see `takt trust renew`"
         ),
     }
 }

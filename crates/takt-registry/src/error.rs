@@ -48,7 +48,7 @@ pub enum RegistryError {
     },
     /// The database is that of a registry with another name.
     #[error(
-        "the database belongs to the registry {found}, and this one is {name}: use --name {found}, or another directory with --data"
+        "the database belongs to the registry {found}, and this one is {name}: use the same name, or another directory"
     )]
     Name {
         /// ApplicationName of this registry.
@@ -70,12 +70,10 @@ pub enum RegistryError {
         status: takt_ua::StatusCode,
     },
     /// The folder of a mirror cannot be added.
-    #[error("a mirror cannot be added: {0}. Two mirrors need different names: --mirror NAME=URL")]
+    #[error("a mirror cannot be added: {0}. Two mirrors need different names")]
     Mirror(String),
     /// A mirror has no interval.
-    #[error(
-        "the mirror {0} has the interval 0: write a longer one, for example --mirror-interval 250ms"
-    )]
+    #[error("the mirror {0} has the interval 0: write a longer one, for example 250ms")]
     MirrorInterval(String),
     /// A mirror is of the registry itself.
     #[error(
@@ -84,7 +82,7 @@ pub enum RegistryError {
     OwnMirror(String),
     /// The registry is to register at itself.
     #[error(
-        "--register-at {0} is this registry itself, which knows its own endpoints: give the URL of another discovery server"
+        "{0}, at which to register, is this registry itself, which knows its own endpoints: give the URL of another discovery server"
     )]
     OwnRegistration(String),
     /// A push target has two endpoints.

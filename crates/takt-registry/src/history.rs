@@ -46,14 +46,13 @@ impl Default for RegistryHistoryOptions {
 pub enum HistoryPatternError {
     /// The pattern of Variables is not of the form `PROVIDER/PATH`.
     #[error(
-        "`{0}` matches no Variable: write PROVIDER/PATH, in which * stands for any characters, for example --history 'Machine/*' for \
-         all Variables of a Provider"
+        "`{0}` matches no Variable: write PROVIDER/PATH, in which * stands for any characters, for example Machine/* for all Variables of a Provider"
     )]
     Variables(String),
     /// The pattern of notifiers is not of the form `PROVIDER`.
     #[error(
-        "`{0}` matches no notifier: write --history-events Server for all Events, or the name of a Provider, in which * stands for any \
-         characters; --where of `takt history --events` chooses Events of one source"
+        "`{0}` matches no notifier: write Server for all Events, or the name of a Provider, in which * stands for any characters; \
+         queries choose Events of one source"
     )]
     Events(String),
 }

@@ -142,13 +142,13 @@ impl Names {
         let budget = self.budget;
         if providers >= budget.providers {
             self.refusals.warn(&format_args!(
-                "{name} is not registered: {owner} has {providers} Providers, the limit of --max-providers"
+                "{name} is not registered: {owner} has {providers} Providers, which is the limit (max_providers)"
             ));
             return Err(StatusCode::BadResourceUnavailable);
         }
         if namespaces >= budget.namespaces {
             self.refusals.warn(&format_args!(
-                "{name} is not registered: {owner} has {namespaces} namespaces, the limit of --max-namespaces; \
+                "{name} is not registered: {owner} has {namespaces} namespaces, which is the limit (max_namespaces); \
                  `takt registry forget NAME` frees those of Providers that are gone"
             ));
             return Err(StatusCode::BadResourceUnavailable);
@@ -172,8 +172,8 @@ impl Names {
     pub(crate) fn refuse(&self, peer: &Peer) -> StatusCode {
         match Owner::of(peer) {
             Some(owner @ Owner::Address(_)) => self.refusals.warn(&format_args!(
-                "registration over opc.tcp refused to {owner}: give a user the role engineer (`takt user add NAME --role \
-                 engineer`), or start `takt registry` with --allow-tcp-registration if you trust all clients that reach its port"
+                "registration over opc.tcp refused to {owner}: give a user the role engineer (`takt user`), or allow registration over \
+                 opc.tcp (allow_tcp_registration) if you trust all clients that reach its port"
             )),
             Some(owner) => self.refusals.warn(&format_args!(
                 "registration refused to {owner}, which has no role engineer: see `takt user list`"

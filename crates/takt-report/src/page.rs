@@ -327,7 +327,7 @@ fn details(
         chosen.truncate(DETAILED);
         chosen.sort_by_key(|entry| entry.number);
         composed.page.paragraph(&format!(
-            "Below are the {DETAILED} of {} applications with the longest round trips. `takt report --all` shows all of them.",
+            "Below are the {DETAILED} of {} applications with the longest round trips. A report of all applications shows the others.",
             entries.all.len()
         ));
     }

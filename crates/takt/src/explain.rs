@@ -7,11 +7,11 @@ mod status_code;
 use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
-use takt_app::certificates::{CertificatesError, trust_command, unknown_issuer_advice};
+use takt_app::certificates::CertificatesError;
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
 use takt_crypto::{CertificateError, StoreError};
 use takt_pubsub::configuration::TomlError;
-use takt_registry::{DatabaseError, RegistryError};
+use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
 use takt_scenario::ScenarioError;
 use takt_ua::StatusCode;
 
@@ -44,6 +44,25 @@ pub fn registry(error: &RegistryError) -> Report {
     match error {
         RegistryError::Serve(error) => serve(error),
         RegistryError::Database(error) => database(error),
+        RegistryError::Name { found, .. } => with_help(
+            error,
+            format!("Use --name {found}, or --data for another directory."),
+        ),
+        RegistryError::Mirror(_) => with_help(error, "--mirror NAME=URL gives a mirror a name."),
+        RegistryError::MirrorInterval(_) => {
+            with_help(error, "--mirror-interval 250ms is an example.")
+        }
+        RegistryError::OwnRegistration(url) => {
+            with_help(error, format!("Leave out --register-at {url}."))
+        }
+        RegistryError::HistoryPattern(HistoryPatternError::Variables(_)) => with_help(
+            error,
+            "--history 'Machine/*' records all Variables of a Provider.",
+        ),
+        RegistryError::HistoryPattern(HistoryPatternError::Events(_)) => with_help(
+            error,
+            "--history-events Server records all Events; --where of `takt history --events` chooses those of one source.",
+        ),
         error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
 }
@@ -197,6 +216,16 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
 /// Advice on servers that require secure channels.
 const SECURITY: &str = "The server has no endpoint without security. Without --security none, the most secure endpoint is used.";
 
+/// Returns the command line that does `action` (add or show) with a certificate in the folders below `folder`, by default those of this
+/// user.
+fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> String {
+    let command = format!("takt trust {action} {thumbprint}");
+    match folder {
+        Some(folder) => format!("{command} --certificates '{}'", folder.display()),
+        None => command,
+    }
+}
+
 /// Advice on a server's certificate that did not pass a check.
 fn refused_certificate(
     thumbprint: &str,
@@ -204,9 +233,14 @@ fn refused_certificate(
     issuer: &str,
     cause: CertificateError,
 ) -> String {
-    let trust = |command| trust_command(command, thumbprint, certificates);
+    let trust = |action| trust_command(action, thumbprint, certificates);
     match cause {
-        CertificateError::ChainIncomplete => unknown_issuer_advice(issuer, certificates),
+        CertificateError::ChainIncomplete => format!(
+            "The issuer (CA) {issuer} is unknown. `{}` trusts it, and `{}` adds its revocation list, without which its certificates are \
+             refused.",
+            trust_command("add", "CA.der", certificates),
+            trust_command("add", "CA.crl", certificates)
+        ),
         CertificateError::Untrusted => format!(
             "If the server's administrator confirms this thumbprint, `{}` trusts it. `{}` shows the certificate.",
             trust("add"),

@@ -4,6 +4,7 @@
 
 mod cycles;
 mod module;
+mod options;
 mod package;
 mod parts;
 mod public_names;

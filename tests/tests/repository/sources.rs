@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use takt_tests::binary::repository;
 
 /// Returns the Rust source files of a folder and its subfolders.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths

@@ -3,25 +3,51 @@
 /// Returns the tokens of a source file: names, `::`, and single other characters. Comments, strings, characters, lifetimes and
 /// items under `#[cfg(test)]` are left out.
 pub(crate) fn tokens(text: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
+    let kept = pieces(text).into_iter();
+    let kept = kept.filter_map(|(piece, kind)| (kind == Piece::Token).then_some(piece));
+    without_tests(&kept.collect::<Vec<_>>())
+}
+
+/// Returns the strings of a source file before its tests, with their quotation marks.
+pub(crate) fn strings(text: &str) -> Vec<&str> {
+    let (text, _) = text
+        .split_once("\n#[cfg(test)]\nmod tests {")
+        .unwrap_or((text, ""));
+    let strings = pieces(text).into_iter();
+    let strings = strings.filter_map(|(piece, kind)| (kind == Piece::String).then_some(piece));
+    strings.collect()
+}
+
+/// Kind of a part of a source file.
+#[derive(PartialEq)]
+enum Piece {
+    Token,
+    String,
+    Other,
+}
+
+/// Returns the parts of a source file.
+fn pieces(text: &str) -> Vec<(&str, Piece)> {
+    let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let (length, is_token) = match first {
-            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
-            '/' if rest.starts_with("/*") => (end_of(rest, "*/"), false),
-            '"' => (string(rest), false),
-            'r' | 'b' | 'c' if raw_string(rest).is_some() => (raw_string(rest).unwrap(), false),
-            '\'' => (character(rest), false),
-            ':' if rest.starts_with("::") => (2, true),
-            _ if is_of_name(first) => (name(rest), true),
-            _ => (first.len_utf8(), !first.is_whitespace()),
+        let (length, kind) = match first {
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), Piece::Other),
+            '/' if rest.starts_with("/*") => (end_of(rest, "*/"), Piece::Other),
+            '"' => (string(rest), Piece::String),
+            'r' | 'b' | 'c' if raw_string(rest).is_some() => {
+                (raw_string(rest).unwrap(), Piece::String)
+            }
+            '\'' => (character(rest), Piece::Other),
+            ':' if rest.starts_with("::") => (2, Piece::Token),
+            _ if is_of_name(first) => (name(rest), Piece::Token),
+            _ if first.is_whitespace() => (first.len_utf8(), Piece::Other),
+            _ => (first.len_utf8(), Piece::Token),
         };
-        if is_token {
-            tokens.push(&rest[..length]);
-        }
+        pieces.push((&rest[..length], kind));
         rest = &rest[length..];
     }
-    without_tests(&tokens)
+    pieces
 }
 
 /// Returns true if the token is a name or a keyword.

@@ -287,17 +287,15 @@ impl Registration {
                 "name or password of the user is wrong: `takt user list` at the registry shows its users".to_owned()
             }
             StatusCode::BadUserAccessDenied if self.user != Identity::Anonymous => format!(
-                "{name} may not register over opc.tcp: the user needs the role engineer (`takt user add NAME --role engineer` at the \
-                 registry), and the name must belong neither to a Unix user nor to an application that runs on the host of the \
+                "{name} may not register over opc.tcp: the user needs the role engineer (`takt user` at the registry gives it), and the name must belong neither to a Unix user nor to an application that runs on the host of the \
                  registry: there, Providers register over shared memory"
             ),
             StatusCode::BadUserAccessDenied => format!(
-                "{name} may not register over opc.tcp: register as a user with the role engineer (--user NAME; \
-                 `takt user add NAME --role engineer` at the registry), or start the registry with --allow-tcp-registration; and the \
-                 name must not belong to another user"
+                "{name} may not register over opc.tcp: register as a user with the role engineer (`takt user` at the registry gives \
+                 it), or allow registration over opc.tcp at the registry (allow_tcp_registration); and the name must not belong to another user"
             ),
             StatusCode::BadResourceUnavailable => format!(
-                "the registry has no room for {name}: its log says whether that is a limit (--max-providers of `takt registry`) or a full disk"
+                "the registry has no room for {name}: its log says whether that is the limit of Providers or a full disk"
             ),
             _ => return error,
         };
@@ -327,7 +325,7 @@ impl Registration {
         match missing.is_empty() || self.offer.instances.is_empty() {
             true => Ok(map),
             false => Err(ClientError::Invalid(format!(
-                "the registry does not have the NodeSets of {}: start it with `--nodeset FILE` for each",
+                "the registry does not have the NodeSets of {}: start it with the file of each",
                 missing.join(", ")
             ))),
         }
@@ -373,7 +371,7 @@ fn advice(error: &ClientError) -> Option<String> {
             cause: CertificateError::Untrusted,
             ..
         } => Some(format!(
-            "If this is the thumbprint of the registry, `{}` trusts it",
+            "If this is the thumbprint of the registry, {} trusts it",
             trust_command("add", thumbprint, certificates.as_deref())
         )),
         ClientError::ServerCertificate {
@@ -391,7 +389,7 @@ fn advice(error: &ClientError) -> Option<String> {
             "The registry does not trust this Provider yet: `takt trust add {thumbprint}` there"
         )),
         ClientError::Identity { .. } => {
-            Some("The password is sent encrypted only: --security encrypt".to_owned())
+            Some("The password is sent encrypted only: the connection has to be".to_owned())
         }
         _ => None,
     }

@@ -89,7 +89,7 @@ pub(crate) fn towards(endpoints: Vec<Endpoint>, registry: &Endpoint) -> Vec<Endp
     let Some(local) = local_address_towards(registry) else {
         tracing::warn!(
             %registry,
-            "the registry gets an endpoint without a host, because there is no way to it yet: `--advertise HOST` names the host"
+            "the registry gets an endpoint without a host, because there is no way to it yet: an advertised host names one"
         );
         return endpoints;
     };

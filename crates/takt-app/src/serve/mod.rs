@@ -357,7 +357,7 @@ impl Transports {
         if allows_none && !is_loopback {
             tracing::warn!(
                 endpoint = %url,
-                "reachable from the network without security, as --allow-none demands: every client can read and listen"
+                "reachable from the network without security, as its options allow: every client can read and listen"
             );
         }
         let server = &self.services.server;

@@ -1,6 +1,6 @@
 //! Secured endpoints of a server: the certificate of the application, and which endpoints are offered.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_client::Endpoint;
@@ -84,12 +84,13 @@ impl EndpointSecurity {
                         && own.is_some_and(|own| !own.certificate().is_for_host(host))
                     {
                         let name = server.application_name();
-                        let remedy = renewal(name, host, folder);
+                        let folder = folder.map(|folder| folder.display().to_string());
                         tracing::warn!(
                             host,
                             %kind,
-                            "the own certificate does not contain the advertised host, so clients will refuse it: `{remedy}` \
-                             makes one that does"
+                            folder,
+                            "the own certificate does not contain the advertised host, so clients will refuse it: `takt trust renew \
+                             {name}` with this host makes one that does"
                         );
                     }
                 }
@@ -131,14 +132,6 @@ impl EndpointSecurity {
         server.set_users(Arc::new(users.with_issued_tokens(issued)));
         Ok(())
     }
-}
-
-/// Returns the command that renews a certificate so that it contains a host.
-fn renewal(name: &str, host: &str, folder: Option<&Path>) -> String {
-    let folder = folder.map_or(String::new(), |folder| {
-        format!(" --certificates {}", folder.display())
-    });
-    format!("takt trust renew {name} --host {host}{folder}")
 }
 
 /// Returns true if all addresses of the host are those of the loopback interface.

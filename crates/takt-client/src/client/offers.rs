@@ -21,7 +21,7 @@ const DEPRECATED: [&str; 2] = ["Basic128Rsa15", "Basic256"];
 pub(super) enum Refusal {
     #[error("its transport is not opc.tcp")]
     Transport,
-    #[error("it has no security, which only --security none accepts")]
+    #[error("it has no security, which only the choice none accepts")]
     Unsecured,
     #[error("its SecurityPolicy is deprecated, and not supported")]
     Deprecated,
@@ -335,7 +335,7 @@ mod tests {
         assert!(offers.choose().is_none());
         assert_eq!(
             offers.refusals(),
-            "None: it has no security, which only --security none accepts; \
+            "None: it has no security, which only the choice none accepts; \
              Basic256 encrypt: its SecurityPolicy is deprecated, and not supported; \
              Basic4096 encrypt: its SecurityPolicy is unknown; \
              Basic256Sha256 encrypt, Basic256Sha256 sign: another security is wanted; \

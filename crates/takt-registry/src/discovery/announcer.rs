@@ -45,7 +45,7 @@ impl Announcer {
         if own.is_none() {
             tracing::warn!(
                 "the registry is not announced on the network: its endpoint is on the loopback interface, or it advertises \
-                 another host; see --endpoint and --advertise"
+                 another host"
             );
         }
         let discovery = Arc::clone(discovery);

@@ -64,8 +64,7 @@ impl RegistrationsElsewhere {
             let server = registrant.server(is_on_network(endpoint));
             if server.discovery_urls.is_empty() {
                 tracing::warn!(
-                    "the registry is not registered at {endpoint}, because its own endpoint is on the loopback interface: see \
-                     --endpoint"
+                    "the registry is not registered at {endpoint}, because its own endpoint is on the loopback interface"
                 );
                 continue;
             }

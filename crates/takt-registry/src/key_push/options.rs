@@ -31,7 +31,7 @@ pub enum PushTargetError {
     Endpoint(#[from] EndpointError),
     /// The endpoint is one of shared memory.
     #[error(
-        "keys are pushed over opc.tcp, not over shared memory: within a host, applications get them with --keys"
+        "keys are pushed over opc.tcp, not over shared memory: within a host, applications ask for them"
     )]
     SharedMemory,
 }

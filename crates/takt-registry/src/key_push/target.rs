@@ -158,7 +158,7 @@ impl PushError {
     fn advice(&self, own: &str, target: &str) -> String {
         let error = match self {
             Self::Keys(StatusCode::BadNotFound) => {
-                return "Add it with --security-group.".to_owned();
+                return "The registry has no such SecurityGroup: add it.".to_owned();
             }
             Self::Keys(_) => return "Is there space on the disk of the database?".to_owned(),
             Self::Target(error) => error,
@@ -179,7 +179,7 @@ impl PushError {
                 cause: CertificateError::Untrusted,
                 ..
             } => format!(
-                "If this is the right thumbprint, `{}` trusts the target.",
+                "If this is the right thumbprint, {} trusts the target.",
                 trust_command("add", thumbprint, certificates.as_deref())
             ),
             ClientError::ServerCertificate {
@@ -228,18 +228,18 @@ mod tests {
             (certificate(CertificateError::Uri), "urn:target"),
             (
                 certificate(CertificateError::Untrusted),
-                "`takt trust add 0123ABCD --certificates '/plant/pki'`",
+                "`takt trust add 0123ABCD` for the certificates in /plant/pki",
             ),
             // The certificate alone would not be accepted.
             (
                 certificate(CertificateError::ChainIncomplete),
-                "The issuer (CA) CN=Plant CA is unknown. `takt trust add CA.der --certificates '/plant/pki'`",
+                "The issuer (CA) CN=Plant CA is unknown. `takt trust add CA.der` for the certificates in /plant/pki",
             ),
         ] {
             let said = advice(error);
             assert!(said.contains(expected), "{said}");
         }
         let unknown = PushError::Keys(StatusCode::BadNotFound).advice("", "");
-        assert!(unknown.contains("--security-group"));
+        assert!(unknown.contains("SecurityGroup"));
     }
 }

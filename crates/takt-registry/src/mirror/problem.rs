@@ -44,23 +44,23 @@ fn advice(error: &ClientError, options: &MirrorOptions) -> String {
     match error {
         error if error.refuses_user() => match &options.identity {
             Identity::UserName { name, .. } => format!(
-                "; the server refuses the user {name} or the password: check --mirror-user and --mirror-password-file"
+                "; the server refuses the user {name} or the password of the mirror: check both"
             ),
             Identity::PasswordFile { name, file } => format!(
-                "; the server refuses the user {name} or the password: check --mirror-user and --mirror-password-file ({}, \
-                 which is read for each attempt)",
+                "; the server refuses the user {name} or the password of the mirror: check both (the file \
+                 {} is read for each attempt)",
                 file.display()
             ),
-            _ => "; --mirror-user and --mirror-password-file give a user".to_owned(),
+            _ => "; the mirror needs a user and a password".to_owned(),
         },
         ClientError::PasswordFile { .. } => {
-            "; --mirror-password-file is read for each attempt".to_owned()
+            "; the file of the password is read for each attempt".to_owned()
         }
         ClientError::ServerCertificate { cause, .. }
             if cause.status_code() == StatusCode::BadCertificateHostNameInvalid =>
         {
             format!(
-                "; --mirror-any-host {} accepts a certificate without this host",
+                "; the mirror {} can accept a certificate without this host (any_host)",
                 options.name
             )
         }
@@ -73,7 +73,7 @@ pub(super) fn too_few_connections() -> String {
     format!(
         "the server opens too few connections to the registry: the mirror needs {CONNECTIONS} at once, for values, for Writes \
          and Calls, for Events and for browsing after a reconnection; let the server open more connections, for example by \
-         more entries with the address of --mirror-listen"
+         more entries with the address at which the registry waits for it"
     )
 }
 
@@ -133,24 +133,20 @@ mod tests {
     }
 
     #[test]
-    fn the_text_names_the_user_and_the_options() {
+    fn the_text_names_the_user_and_what_helps() {
         let mut options: MirrorOptions = "Press=opc.tcp://10.0.0.7:4840".parse().unwrap();
         let denied = refused(StatusCode::BadUserAccessDenied);
-        assert!(text(&denied, &options).contains("--mirror-user"));
+        assert!(text(&denied, &options).contains("needs a user"));
         options.identity = Identity::PasswordFile {
             name: "anna".to_owned(),
             file: "/etc/press".into(),
         };
         let shown = text(&denied, &options);
-        for part in [
-            "BadUserAccessDenied",
-            "anna",
-            "--mirror-password-file (/etc/press",
-        ] {
+        for part in ["BadUserAccessDenied", "anna", "the file /etc/press is read"] {
             assert!(shown.contains(part), "{shown}");
         }
         let shown = text(&certificate(CertificateError::HostName), &options);
-        assert!(shown.contains("--mirror-any-host Press"), "{shown}");
+        assert!(shown.contains("the mirror Press can accept"), "{shown}");
         assert!(too_few_connections().contains("needs 4"));
     }
 }

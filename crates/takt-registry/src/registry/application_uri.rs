@@ -92,6 +92,6 @@ mod tests {
     #[test]
     fn a_database_has_one_name() {
         let error = application_uri("Plant", &database("urn:takt:registry:RM"), None).unwrap_err();
-        assert!(error.to_string().contains("--name RM"), "{error}");
+        assert!(error.to_string().contains("the registry RM"), "{error}");
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn check(options: &RegistryOptions) -> Result<(), RegistryError> {
             tracing::warn!(
                 mirror = mirror.name,
                 pattern,
-                "history: the values of a mirror are not recorded, and its Events only with --history-events Server"
+                "history: the values of a mirror are not recorded, and its Events only with those of Server"
             );
         }
     }
@@ -125,7 +125,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("--register-at opc.tcp://127.0.0.1:4840")
+                .starts_with("opc.tcp://127.0.0.1:4840, at which to register")
         );
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let mut wrong = options("opc.tcp://127.0.0.1:0", "Press=opc.tcp://plc:4840");
         wrong.mirrors[0].interval = Duration::ZERO;
         let error = check(&wrong).unwrap_err();
-        assert!(error.to_string().contains("--mirror-interval"), "{error}");
+        assert!(error.to_string().contains("250ms"), "{error}");
         let usual: MirrorOptions = "Press=opc.tcp://plc:4840".parse().unwrap();
         wrong.mirrors[0].interval = usual.interval;
         assert!(check(&wrong).is_ok());

@@ -321,8 +321,8 @@ impl SecurityGroups {
         if !self.may_get_keys(holder, group) {
             let member = shown(&holder.member());
             self.refusals.warn(&format_args!(
-                "the keys of {security_group_id} are refused to {member}: `takt registry` with --security-group \
-                 '{security_group_id}:{member}' allows it"
+                "the keys of {security_group_id} are refused to {member}: the SecurityGroup \
+                 '{security_group_id}:{member}' admits it"
             ));
             return Err(StatusCode::BadUserAccessDenied);
         }

@@ -90,7 +90,7 @@ pub enum PlanWarning {
     #[error(
         "the gates of {} are open together: since Linux 6.3, taprio in software sends the class with the highest \
          number first, which is the lowest one here, unless the driver tells otherwise (igb and igc do, veth does not). \
-         Give each class windows of its own, or use --offload full",
+         Give each class windows of its own, or leave them to the hardware (full offload)",
         named(.classes)
     )]
     SharedWindows {

@@ -104,9 +104,19 @@ fn urls_and_certificate_have_the_advertised_host() {
     let urls = announced(&sandbox, &registry.endpoint, &registry.endpoint);
     assert_eq!(urls, ["opc.tcp://[fd00::7]:14840"]);
     let (_, log) = end(registry);
-    let remedy = format!("takt trust renew {name} --host fd00::7 --certificates {folder}");
-    assert!(log.contains(&remedy), "{log}");
-    let remedy: Vec<&str> = remedy.split(' ').skip(1).collect();
+    let remedy = format!("`takt trust renew {name}`");
+    for part in [&remedy, "fd00::7", folder] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    let remedy = [
+        "trust",
+        "renew",
+        &name,
+        "--host",
+        "fd00::7",
+        "--certificates",
+        folder,
+    ];
     let _ = sandbox.run(&remedy).expect_success();
     assert!(show().contains("fd00::7"), "{}", show());
     let (_, log) = end(Registry::start(&sandbox, &other));

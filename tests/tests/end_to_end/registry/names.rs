@@ -69,13 +69,13 @@ fn registration_over_tcp_needs_permission() {
     ]);
     let mut provider = takt_tests::Process::spawn("takt provider", &mut provider);
     let _ = provider.wait_for("its endpoints", PATIENCE, |line| line.contains(" serves "));
-    let option = "--allow-tcp-registration";
+    let setting = "allow_tcp_registration";
     let log = |process: &takt_tests::Process| process.report();
-    eventually("the Provider names the option", PATIENCE, || {
-        log(&provider).contains(option)
+    eventually("the Provider names the setting", PATIENCE, || {
+        log(&provider).contains(setting)
     });
-    eventually("the registry names the option", PATIENCE, || {
-        log(&registry.process).contains(option)
+    eventually("the registry names the setting", PATIENCE, || {
+        log(&registry.process).contains(setting)
     });
     provider.kill();
     // Over shared memory nothing changes, and over TCP all clients can read.
@@ -93,7 +93,7 @@ fn registration_over_tcp_needs_permission() {
     // A Provider that registered while that was allowed is known, but has no more rights when it is not allowed.
     registry.process.kill();
     let endpoint = registry.endpoint.clone();
-    registry = Registry::start_at(&sandbox, &endpoint, &[option]);
+    registry = Registry::start_at(&sandbox, &endpoint, &["--allow-tcp-registration"]);
     let distant = sandbox.elsewhere();
     let remote = sandbox.application("Remote");
     let tank = tank(&distant, &remote, &registry.endpoint).unwrap();
@@ -101,7 +101,7 @@ fn registration_over_tcp_needs_permission() {
     registry.process.kill();
     let registry = Registry::start_at(&sandbox, &endpoint, &[]);
     eventually("refused", PATIENCE, || {
-        log(&registry.process).contains(option)
+        log(&registry.process).contains(setting)
     });
     assert_eq!(available(&mut consumer, &remote), Some(false));
     assert!(!tank.is_registered());

@@ -325,7 +325,7 @@ fn a_registry_without_the_nodeset_is_named_with_the_fix() {
     let begin = Instant::now();
     loop {
         let state = format!("{:?}", provider.registry_state());
-        if state.contains(PRESS) && state.contains("--nodeset") {
+        if state.contains(PRESS) && state.contains("the file of each") {
             return;
         }
         assert!(begin.elapsed() < PATIENCE, "{state}");

@@ -1,12 +1,9 @@
 //! Queries of `takt watch --events` and `takt history --events`: the fields of a line, and those that an EventType declares.
 
-use std::collections::HashSet;
-
-use takt_app::client::{Client, Follow};
-use takt_app::{ClientError, EventQuery};
+use takt_app::{Client, ClientError, DeclaredField, EventQuery};
 use takt_space::namespace0::Namespace0;
-use takt_ua::enumerations::{BrowseDirection, NodeClass};
-use takt_ua::{NodeId, QualifiedName, ids};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::{NodeId, ids};
 
 use super::event_condition::Condition;
 use crate::explain;
@@ -29,22 +26,11 @@ const FIELDS: [&str; 11] = [
 /// Numbers of fields that are tried: many servers accept no more than 64.
 const MOST_FIELDS: [usize; 2] = [256, 64];
 
-/// Largest number of supertypes, and of names in a BrowsePath.
-const MAX_SUPERTYPES: usize = 32;
-const MAX_PATH: usize = 4;
-
 /// A query for the fields of a line and further ones.
 pub(in crate::commands) struct EventLineQuery {
     pub(in crate::commands) query: EventQuery,
     /// Names of the fields.
     pub(in crate::commands) names: Vec<String>,
-}
-
-/// A field that an EventType declares.
-struct Declared {
-    name: String,
-    event_type: NodeId,
-    path: Vec<QualifiedName>,
 }
 
 impl EventLineQuery {
@@ -60,7 +46,7 @@ impl EventLineQuery {
         let conditions = conditions.iter().map(|text| Condition::parse(text));
         let conditions: Vec<Condition> = conditions.collect::<miette::Result<_>>()?;
         let declared = match &of_type {
-            Some(of_type) if is_all || !conditions.is_empty() => declared_fields(client, of_type),
+            Some(of_type) if is_all || !conditions.is_empty() => further_fields(client, of_type),
             _ => Ok(Vec::new()),
         };
         let declared = declared.map_err(|error| explain::client(&error))?;
@@ -83,8 +69,8 @@ impl EventLineQuery {
     fn new(
         of_type: Option<&NodeId>,
         conditions: &[Condition],
-        fields: &[Declared],
-        declared: &[Declared],
+        fields: &[DeclaredField],
+        declared: &[DeclaredField],
     ) -> Self {
         let mut query = EventQuery::new(FIELDS).condition_id();
         let names = FIELDS.into_iter().chain(["ConditionId"]);
@@ -115,73 +101,13 @@ impl EventLineQuery {
 }
 
 /// Returns the fields that an EventType and its supertypes declare, without those of a line.
-fn declared_fields(client: &mut Client, event_type: &NodeId) -> Result<Vec<Declared>, ClientError> {
-    let mut known: HashSet<String> = FIELDS.into_iter().map(str::to_owned).collect();
-    let mut fields = Vec::new();
-    let mut current = event_type.clone();
-    for _ in 0..MAX_SUPERTYPES {
-        match add_fields(client, &current, &mut known, &mut fields) {
-            Ok(()) => {}
-            Err(error) if error.is_connection() => return Err(error),
-            // A server may keep the nodes of its types to itself.
-            Err(error) => tracing::debug!("fields of {current}: {error}"),
-        }
-        if current == NodeId::from(ids::BASE_EVENT_TYPE) || fields.len() >= MOST_FIELDS[0] {
-            break;
-        }
-        let above = Follow {
-            direction: BrowseDirection::Inverse,
-            ..Follow::forward(ids::HAS_SUBTYPE)
-        };
-        let above = match client.browse(&current, &above) {
-            Err(error) if error.is_connection() => return Err(error),
-            above => above.unwrap_or_default(),
-        };
-        let Some(supertype) = above.into_iter().next() else {
-            break;
-        };
-        current = supertype.node_id.node_id;
-    }
-    Ok(fields)
-}
-
-/// Adds the fields that one EventType declares: the Variables below it, level by level.
-fn add_fields(
+fn further_fields(
     client: &mut Client,
     event_type: &NodeId,
-    known: &mut HashSet<String>,
-    fields: &mut Vec<Declared>,
-) -> Result<(), ClientError> {
-    let mut level: Vec<(NodeId, Vec<QualifiedName>)> = vec![(event_type.clone(), Vec::new())];
-    for _ in 0..MAX_PATH {
-        let nodes: Vec<NodeId> = level.iter().map(|(node, _)| node.clone()).collect();
-        if nodes.is_empty() {
-            break;
-        }
-        let children = client.browse_many(&nodes, &Follow::forward(ids::AGGREGATES))?;
-        let mut next = Vec::new();
-        for ((_, above), children) in level.iter().zip(children) {
-            for child in children? {
-                if !matches!(child.node_class, NodeClass::Object | NodeClass::Variable) {
-                    continue;
-                }
-                let mut path = above.clone();
-                path.push(child.browse_name);
-                let names: Vec<String> = path.iter().map(ToString::to_string).collect();
-                let name = names.join("/");
-                if child.node_class == NodeClass::Variable && known.insert(name.clone()) {
-                    fields.push(Declared {
-                        name,
-                        event_type: event_type.clone(),
-                        path: path.clone(),
-                    });
-                }
-                next.push((child.node_id.node_id, path));
-            }
-        }
-        level = next;
-    }
-    Ok(())
+) -> Result<Vec<DeclaredField>, ClientError> {
+    let mut fields = client.declared_fields(event_type)?;
+    fields.retain(|field| !FIELDS.contains(&&*field.name));
+    Ok(fields)
 }
 
 /// Returns true if the user names an EventType of audit Events.
@@ -216,6 +142,7 @@ fn event_type(text: &str) -> miette::Result<NodeId> {
 
 #[cfg(test)]
 mod tests {
+    use takt_ua::QualifiedName;
     use takt_ua::structures::SimpleAttributeOperand;
 
     use super::*;
@@ -237,7 +164,7 @@ mod tests {
 
     #[test]
     fn fields_of_a_type_are_selected_and_compared() {
-        let field = Declared {
+        let field = DeclaredField {
             name: "7:Torque".to_owned(),
             event_type: NodeId::numeric(7, 1),
             path: vec![QualifiedName::new(7, "Torque")],
