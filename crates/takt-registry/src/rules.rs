@@ -3,10 +3,12 @@
 //! A Provider owns its namespace: it may add, change and delete nodes with NodeIds there, and no others. Ownership
 //! follows from the NodeId, so that no separate state has to be kept consistent.
 
+mod changes;
 mod following;
 mod model_changes;
 mod recording;
 mod removal;
+mod removed;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -22,7 +24,9 @@ use crate::database::{Database, DatabaseError, NewProvider};
 use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
+use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
+use removed::Removals;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
 pub(crate) const MAX_WAITING: usize = 32 << 20;
@@ -39,7 +43,7 @@ pub(crate) struct Rules {
     bound: OnceLock<Bound>,
     /// Held while the consequences of changes are applied, or taken back by the thread of the database.
     following: Mutex<()>,
-    removals: Mutex<removal::Removals>,
+    removals: Mutex<Removals>,
     /// History of chosen Variables, until the registry ends.
     history: Mutex<Option<RegistryHistory>>,
     /// Changes of nodes, for clients that monitor Events.
@@ -170,7 +174,7 @@ impl Rules {
                 // Its removal was interrupted.
                 if let Change::AddNode(item) = change {
                     let node = &item.requested_new_node_id.node_id;
-                    left_behind.push(following::delete_node(node));
+                    left_behind.push(delete_node(node));
                 }
                 continue;
             }
@@ -442,16 +446,4 @@ impl Authenticator for Rules {
 fn refuse(error: &DatabaseError) -> StatusCode {
     tracing::error!(%error, "a registration could not be stored");
     StatusCode::BadResourceUnavailable
-}
-
-/// Returns the node of a change in readable form.
-fn node_of(change: &Change) -> String {
-    let node = match change {
-        Change::AddNode(item) => &item.requested_new_node_id.node_id,
-        Change::AddReference(item) => &item.source_node_id,
-        Change::DeleteReference(item) => &item.source_node_id,
-        Change::DeleteNode(item) => &item.node_id,
-        Change::AddNamespace { uri, .. } => return uri.clone(),
-    };
-    node.to_string()
 }

@@ -127,6 +127,7 @@
 
 mod address;
 mod channel;
+mod clean;
 mod client;
 mod directory;
 mod error;
@@ -135,12 +136,14 @@ mod error;
 pub mod fuzzing;
 mod handler;
 pub mod header;
+mod presence;
 #[cfg(feature = "iceoryx2")]
 mod public;
 #[cfg(not(feature = "iceoryx2"))]
 #[path = "without_public.rs"]
 mod public;
 mod server;
+mod server_config;
 #[allow(unsafe_code, reason = "system calls that rustix does not offer")]
 mod system;
 mod wait_policy;
@@ -151,17 +154,18 @@ pub use address::{
 };
 pub use channel::liveness::Liveness;
 pub use channel::socket::PeerCredentials;
+pub use clean::clean_dead;
 pub use client::{ClientConfig, CurrentValuePlace, ShmClient};
-pub use directory::clean::clean_dead;
 pub use directory::clean_report::CleanReport;
 pub use directory::group::Group;
 pub use directory::group_directory::GROUP_ROOT_VARIABLE;
 pub use directory::location::RUNTIME_DIRECTORY_VARIABLE;
-pub use directory::presence::{Counts, Presence, applications};
 pub use directory::runtime::Runtime;
 pub use error::ShmError;
 pub use handler::{Located, ShmChannels};
+pub use presence::{Counts, Presence, applications};
 #[cfg(feature = "iceoryx2")]
 pub use public::{client::PublicClient, names};
-pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};
+pub use server::{DESCRIPTORS_PER_CONNECTION, ShmServer};
+pub use server_config::ServerConfig;
 pub use wait_policy::WaitPolicy;

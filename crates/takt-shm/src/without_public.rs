@@ -1,5 +1,14 @@
 //! The public services, in a build without the feature `iceoryx2`: no server offers them.
 
+pub(crate) mod abandoned {
+    use crate::directory::public_files::PublicFiles;
+
+    /// Returns the number of removed services: there are none.
+    pub(crate) fn remove_all(_files: &PublicFiles) -> usize {
+        0
+    }
+}
+
 pub(crate) mod offered {
     use std::convert::Infallible;
     use std::marker::PhantomData;
@@ -8,12 +17,12 @@ pub(crate) mod offered {
     use takt_ua::request_handler::{CompletionWaker, RequestHandler};
 
     use crate::address::ApplicationName;
+    use crate::channel::scratch::Scratch;
     use crate::directory::name_lock::NameLock;
     use crate::directory::runtime::Runtime;
     use crate::error::ShmError;
     use crate::handler::ShmChannels;
-    use crate::server::ServerConfig;
-    use crate::server::scratch::Scratch;
+    use crate::server_config::ServerConfig;
 
     /// Public services that a server offers; there is no value of this type.
     pub(crate) struct Offered<C>(Infallible, PhantomData<C>);

@@ -10,6 +10,7 @@ use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
 use takt_ua::{NodeId, Variant, ids};
 
 use super::Rules;
+use super::changes::delete_node;
 use crate::providers::ProviderState;
 
 impl Rules {
@@ -220,14 +221,6 @@ fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
         Variant::String(text) => text.as_str().parse().ok(),
         _ => None,
     }
-}
-
-/// Returns the deletion of a node.
-pub(super) fn delete_node(node: &NodeId) -> Change {
-    Change::DeleteNode(takt_ua::structures::DeleteNodesItem {
-        node_id: node.clone(),
-        delete_target_references: true,
-    })
 }
 
 fn warn_on_error(node: &NodeId, result: Result<(), takt_space::AddressSpaceError>) {

@@ -5,14 +5,14 @@
 //! and the removal begins again when somebody forgets or registers the Provider. Which nodes are left is in the database, so a
 //! removal that a restart interrupts is finished by [`restore`](Rules::restore).
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use takt_ua::{NodeId, StatusCode};
 
 use super::Rules;
-use super::following::delete_node;
+use super::changes::delete_node;
+use super::removed::{Removal, Removals};
 use crate::database::DatabaseError;
 
 /// Number of nodes that one step removes. Changes of clients come between two steps.
@@ -20,21 +20,6 @@ const STEP: usize = 128;
 
 /// Number of removed nodes after which the database commits.
 const SETTLED: usize = 1000;
-
-/// The Providers whose nodes are being removed. Nobody can register under their names.
-pub(super) type Removals = HashMap<String, Arc<Removal>>;
-
-/// The removal of one Provider's nodes.
-pub(super) struct Removal {
-    name: String,
-    namespace: u16,
-    /// True if the namespace becomes free with the last node.
-    frees: AtomicBool,
-    /// True if a step was lost or refused: the removal has to begin again.
-    has_failed: AtomicBool,
-    /// Number of nodes removed since the last commit. Only the thread of the database uses it.
-    unsettled: AtomicUsize,
-}
 
 impl Rules {
     fn removals(&self) -> MutexGuard<'_, Removals> {
@@ -173,20 +158,6 @@ impl Rules {
             if removal.frees.load(Ordering::Relaxed) {
                 self.names.free(removal.namespace);
             }
-        }
-    }
-}
-
-impl Removal {
-    /// Notes that a step was lost or refused. The name stays taken, because nodes are left.
-    fn fail(&self, error: &DatabaseError) {
-        if !self.has_failed.swap(true, Ordering::Relaxed) {
-            tracing::error!(
-                provider = self.name,
-                %error,
-                "not all nodes could be removed; the others go when the Provider is forgotten or registered again, or with the \
-                 next start of the registry"
-            );
         }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod post;
 pub(crate) mod protocol;
 #[cfg(test)]
 mod protocol_loom;
+pub(crate) mod scratch;
 mod shared_words;
 pub(crate) mod socket;
 #[cfg(test)]

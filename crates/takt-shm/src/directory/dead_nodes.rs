@@ -8,8 +8,8 @@ use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
 use crate::directory::clean_report::CleanReport;
+use crate::directory::ipc::Ipc;
 use crate::directory::leftovers;
-use crate::public::Ipc;
 
 /// Removes the leftovers of dead nodes. It waits for other processes that remove the same, but not longer than `patience` in all.
 /// `None` if iceoryx2 cannot list the nodes.

@@ -2,7 +2,6 @@
 //! processes.
 
 pub(crate) mod bystander;
-pub(crate) mod clean;
 pub(crate) mod clean_report;
 #[cfg(feature = "iceoryx2")]
 mod configuration;
@@ -10,6 +9,8 @@ mod configuration;
 pub(crate) mod dead_nodes;
 pub(crate) mod group;
 pub(crate) mod group_directory;
+#[cfg(feature = "iceoryx2")]
+pub(crate) mod ipc;
 #[cfg(feature = "iceoryx2")]
 pub(crate) mod leftovers;
 pub(crate) mod location;
@@ -19,7 +20,6 @@ mod name_files;
 pub(crate) mod name_lock;
 #[cfg(feature = "iceoryx2")]
 mod node;
-pub(crate) mod presence;
 pub(crate) mod public_files;
 pub(crate) mod runtime;
 mod sweep;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use iceoryx2::prelude::{Node, NodeBuilder, NodeName, SignalHandlingMode};
 
+use crate::directory::ipc::Ipc;
 use crate::directory::leftovers;
 use crate::directory::location::SHARED_MEMORY_DIRECTORY;
 use crate::directory::management;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::public::Ipc;
 
 impl Runtime {
     /// Creates a node of iceoryx2.

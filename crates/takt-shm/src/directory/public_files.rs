@@ -49,11 +49,6 @@ impl PublicFiles {
         dead_nodes::remove(&self.config, patience)
     }
 
-    /// Removes services that were half made or half removed, and returns their number.
-    pub(crate) fn remove_abandoned(&self) -> usize {
-        crate::public::abandoned::remove_all(&self.config)
-    }
-
     /// Removes all files, after those of dead processes.
     pub(crate) fn remove_all(&self, path: &Path) {
         let prefix = self.config.global.prefix.to_string();
@@ -73,10 +68,6 @@ impl PublicFiles {
 
     pub(crate) fn remove_dead(&self, _patience: Duration) -> Option<CleanReport> {
         Some(CleanReport::default())
-    }
-
-    pub(crate) fn remove_abandoned(&self) -> usize {
-        0
     }
 
     /// Leaves files of other programs: only iceoryx2 knows whether they are in use.

@@ -11,9 +11,10 @@ use iceoryx2::prelude::{MessagingPattern, Service, ServiceName};
 use iceoryx2::service::service_hash::ServiceHash;
 use iceoryx2::service::{__internal_details, ServiceDetailsError};
 
+use crate::directory::ipc::Ipc;
 use crate::directory::leftovers;
+use crate::directory::public_files::PublicFiles;
 use crate::error::ShmError;
-use crate::public::Ipc;
 use crate::public::unsafe_code;
 
 type Hasher = <Ipc as Service>::ServiceNameHasher;
@@ -30,7 +31,8 @@ pub(crate) fn clear_the_way(
 }
 
 /// Removes all abandoned services that are not being made at the moment. Returns their number.
-pub(crate) fn remove_all(config: &Config) -> usize {
+pub(crate) fn remove_all(files: &PublicFiles) -> usize {
+    let config = &files.config;
     let prefix = config.global.prefix.to_string();
     let directory = config.global.service_dir().to_string();
     let suffix = config

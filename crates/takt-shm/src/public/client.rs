@@ -15,13 +15,14 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::address::ApplicationName;
+use crate::directory::ipc::Ipc;
 use crate::directory::public_files::SHORT_PATIENCE;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MAX_MESSAGE, MessageHeader};
+use crate::public;
 use crate::public::names::{PublicService, wake_name};
 use crate::public::room;
-use crate::public::{self, Ipc};
 
 type Port = Client<Ipc, [u8], (), [u8], ()>;
 

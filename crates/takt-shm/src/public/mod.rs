@@ -9,14 +9,11 @@ pub(crate) mod server;
 #[allow(unsafe_code, reason = "descriptors and services of iceoryx2")]
 mod unsafe_code;
 
-use iceoryx2::prelude::{Node, ServiceName, ipc_threadsafe};
+use iceoryx2::prelude::{Node, ServiceName};
 use iceoryx2::service::builder::{event, request_response};
 
+use crate::directory::ipc::Ipc;
 use crate::error::ShmError;
-
-/// Service type of iceoryx2 for the public services. Its layout in shared memory is that of `ipc::Service`, so programs that use
-/// `ipc::Service` can call them; in addition, a server may move to another thread.
-pub(crate) type Ipc = ipc_threadsafe::Service;
 
 /// Number of clients that can be connected to one public service at a time; the next client waits for a place. The server's
 /// work for a request grows with it, and each place takes 9 KiB of memory in each of the services.

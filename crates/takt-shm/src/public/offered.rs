@@ -6,15 +6,15 @@ use iceoryx2::prelude::Node;
 use takt_ua::request_handler::CompletionWaker;
 
 use crate::address::ApplicationName;
+use crate::channel::scratch::Scratch;
+use crate::directory::ipc::Ipc;
 use crate::directory::name_lock::NameLock;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::handler::ShmChannels;
-use crate::public::Ipc;
 use crate::public::room;
 use crate::public::server::Public;
-use crate::server::ServerConfig;
-use crate::server::scratch::Scratch;
+use crate::server_config::ServerConfig;
 
 /// Public services that a server offers.
 pub(crate) struct Offered<C> {

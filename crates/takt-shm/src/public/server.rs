@@ -14,7 +14,9 @@ use takt_ua::binary::Encoder;
 use takt_ua::request_handler::RequestOutcome;
 
 use crate::address::ApplicationName;
+use crate::channel::scratch::Scratch;
 use crate::directory::dead_nodes;
+use crate::directory::ipc::Ipc;
 use crate::directory::public_files::PATIENCE;
 use crate::error::ShmError;
 use crate::handler::ShmChannels;
@@ -23,8 +25,7 @@ use crate::public::abandoned;
 use crate::public::names::{PUBLIC_SERVICES, PublicService, wake_name};
 use crate::public::room;
 use crate::public::unsafe_code;
-use crate::public::{self, Ipc, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
-use crate::server::scratch::Scratch;
+use crate::public::{self, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
 
 type Port = Server<Ipc, [u8], (), [u8], ()>;
 type Request = ActiveRequest<Ipc, [u8], (), [u8], ()>;

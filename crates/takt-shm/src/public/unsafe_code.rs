@@ -8,7 +8,7 @@ use iceoryx2::prelude::{FileDescriptorBased, NodeState};
 use iceoryx2::service::ServiceDetails;
 use iceoryx2::service::internal::ServiceInternal;
 
-use crate::public::Ipc;
+use crate::directory::ipc::Ipc;
 
 /// Returns the descriptor of a listener, to wait for it.
 pub(crate) fn descriptor(listener: &Listener<Ipc>) -> BorrowedFd<'_> {

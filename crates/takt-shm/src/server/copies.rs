@@ -10,8 +10,8 @@
 use takt_rt::memory_budget::MemoryBudget;
 
 use crate::channel::inbox::{Inbox, Message};
+use crate::channel::scratch::Scratch;
 use crate::error::ShmError;
-use crate::server::scratch::Scratch;
 use crate::server::slot::Slot;
 
 /// Length of the longest request or response that is copied in one go, in bytes.

@@ -3,13 +3,11 @@
 mod accepting;
 mod channel;
 mod completed;
-mod config;
 mod connections;
 mod copies;
 mod descriptors;
 mod leftovers;
 mod opening;
-pub(crate) mod scratch;
 mod serving;
 mod slot;
 #[cfg(test)]
@@ -38,8 +36,8 @@ use crate::server::descriptors::affordable_connections;
 use crate::server::leftovers::Leftovers;
 use crate::server::opening::Opening;
 use crate::server::slot::Slot;
+use crate::server_config::ServerConfig;
 
-pub use config::ServerConfig;
 pub use descriptors::DESCRIPTORS_PER_CONNECTION;
 
 /// Maximum number of requests of one channel that are answered before others have their turn.

@@ -7,11 +7,11 @@ use crate::channel::mail::Mail;
 use crate::channel::socket;
 use crate::error::ShmError;
 use crate::handler::ShmChannels;
-use crate::server::ServerConfig;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
 use crate::server::connections::Connections;
 use crate::server::slot::Slot;
+use crate::server_config::ServerConfig;
 
 /// Parts of a server that are needed to make a channel.
 pub(super) struct Opening<'a> {

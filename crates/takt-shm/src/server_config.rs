@@ -50,13 +50,13 @@ impl ServerConfig {
     /// Returns true if the longest request, its copy and the longest response may not fit into the remaining memory. There are
     /// `kept` bytes for the copy.
     #[cold]
-    pub(super) fn is_scarce(&self, kept: usize) -> bool {
+    pub(crate) fn is_scarce(&self, kept: usize) -> bool {
         let message = self.max_request.max(self.max_response) as usize;
         self.memory.available().saturating_add(kept) < message.saturating_mul(3)
     }
 
     /// Returns the part of the memory that one connection may take: its outboxes, and one message of each kind.
-    pub(super) fn memory_of_a_connection(
+    pub(crate) fn memory_of_a_connection(
         &self,
         max_request: u32,
         max_response: u32,

@@ -35,7 +35,7 @@ impl Scratch {
     }
 
     /// Makes room for a copy of `length` bytes that is made in [slices](Self::vec).
-    pub(super) fn begin(&mut self, length: usize) -> Result<(), BudgetExhausted> {
+    pub(crate) fn begin(&mut self, length: usize) -> Result<(), BudgetExhausted> {
         self.make_room(length)?;
         self.bytes.clear();
         Ok(())
@@ -43,12 +43,12 @@ impl Scratch {
 
     /// Returns the copy that was [begun](Self::begin). No more than its length is to be added. It may be taken: see
     /// [`recount`](Self::recount).
-    pub(super) fn vec(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn vec(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
     /// Charges the memory that is left after the copy, which may have been taken.
-    pub(super) fn recount(&mut self) {
+    pub(crate) fn recount(&mut self) {
         self.charge.force(self.bytes.capacity());
     }
 
@@ -66,12 +66,12 @@ impl Scratch {
     }
 
     /// Returns the number of bytes of memory.
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
     /// Gives back at most `slice` bytes of the memory of a large request. Returns true if there is more.
-    pub(super) fn trim_slice(&mut self, slice: usize) -> bool {
+    pub(crate) fn trim_slice(&mut self, slice: usize) -> bool {
         let capacity = self.bytes.capacity();
         if capacity <= slice {
             self.free();

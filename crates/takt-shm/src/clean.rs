@@ -8,6 +8,7 @@ use crate::directory::name_lock;
 use crate::directory::public_files::PATIENCE;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
+use crate::public;
 
 /// Removes only the leftovers of killed processes in the runtime directory (`None` is the usual one) and in /dev/shm.
 ///
@@ -40,7 +41,7 @@ impl Runtime {
             report = files.remove_dead(PATIENCE).ok_or_else(|| {
                 ShmError::iceoryx("list the nodes in use", "the nodes are not accessible")
             })?;
-            report.services = files.remove_abandoned();
+            report.services = public::abandoned::remove_all(files);
         }
         report.applications = name_lock::remove_dead(self);
         Ok(report)
