@@ -80,6 +80,24 @@ struct Group {
     operations: RemoteOperations,
 }
 
+/// Declares a method that adds an operation of one kind, the one at `index` of the request, to those of its source.
+macro_rules! add_operation {
+    ($name:ident, $kind:ident, $operation:ty) => {
+        pub(crate) fn $name(
+            &mut self,
+            source: Arc<dyn RemoteSource>,
+            index: usize,
+            operation: $operation,
+        ) {
+            let none = RemoteOperations::$kind(Vec::new());
+            // A request has operations of one kind only.
+            if let RemoteOperations::$kind(operations) = self.group(source, index, none) {
+                operations.push(operation);
+            }
+        }
+    };
+}
+
 impl Operations {
     /// Creates an empty list of operations for a request that has just arrived. `respond` is called when all of them have
     /// results.
@@ -96,43 +114,10 @@ impl Operations {
         self.groups.is_empty()
     }
 
-    pub(crate) fn read(&mut self, source: Arc<dyn RemoteSource>, index: usize, read: RemoteRead) {
-        let none = RemoteOperations::Read(Vec::new());
-        if let RemoteOperations::Read(reads) = self.group(source, index, none) {
-            reads.push(read);
-        }
-    }
-
-    pub(crate) fn write(
-        &mut self,
-        source: Arc<dyn RemoteSource>,
-        index: usize,
-        write: RemoteWrite,
-    ) {
-        let none = RemoteOperations::Write(Vec::new());
-        if let RemoteOperations::Write(writes) = self.group(source, index, none) {
-            writes.push(write);
-        }
-    }
-
-    pub(crate) fn call(&mut self, source: Arc<dyn RemoteSource>, index: usize, call: RemoteCall) {
-        let none = RemoteOperations::Call(Vec::new());
-        if let RemoteOperations::Call(calls) = self.group(source, index, none) {
-            calls.push(call);
-        }
-    }
-
-    pub(crate) fn history(
-        &mut self,
-        source: Arc<dyn RemoteSource>,
-        index: usize,
-        read: RemoteHistoryRead,
-    ) {
-        let none = RemoteOperations::History(Vec::new());
-        if let RemoteOperations::History(reads) = self.group(source, index, none) {
-            reads.push(read);
-        }
-    }
+    add_operation!(read, Read, RemoteRead);
+    add_operation!(write, Write, RemoteWrite);
+    add_operation!(call, Call, RemoteCall);
+    add_operation!(history, History, RemoteHistoryRead);
 
     /// Sets the result of a history operation that no source has to be asked for.
     pub(crate) fn know_history(&mut self, index: usize, result: HistoryReadResult) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::views::RequestHeaderRef;
-use takt_ua::{NodeIdRef, StatusCode, ids};
+use takt_ua::{NodeIdRef, StatusCode, Structure, ids};
 
 use super::body::{self, Body};
 use super::browse::Browse;
@@ -16,7 +16,7 @@ use super::item_changes::Changes;
 use super::modify_items::{Delete, Modify, SetMode};
 use super::node_management::{AddNodes, AddReferences, DeleteNodes, DeleteReferences};
 use super::register_nodes::{RegisterNodes, UnregisterNodes};
-use super::request::{Handled, Incoming, Request};
+use super::request::{Handled, Incoming, Request, decode, encode};
 use super::sliced::operation_list;
 use super::{
     activation, call, discovery, history_update, read, session, subscriptions, translate,
@@ -169,6 +169,18 @@ type Sliced =
 /// A service that is handled at once.
 type Unsliced = fn(&Request<'_>, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
 
+/// Decodes the request of a service that is handled at once, and encodes its response.
+fn answer<Q: Structure, A: Structure>(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+    service: impl FnOnce(&Request<'_>, &Arc<Session>, Q) -> Result<A, Fault>,
+) -> Handled {
+    let answered = service(request, session, decode(structure)?)?;
+    encode(&answered, response)
+}
+
 /// A service in the table.
 enum Entry {
     WithoutSession(WithoutSession),
@@ -203,10 +215,26 @@ fn entry(type_id: u32) -> Option<Entry> {
         ids::CLOSE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => WithoutSession(session::close),
         ids::PUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => Publish,
         ids::CANCEL_REQUEST_ENCODING_DEFAULT_BINARY => Unsliced(session::cancel),
-        ids::CREATE_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => Unsliced(subscriptions::create),
-        ids::MODIFY_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => Unsliced(subscriptions::modify),
+        ids::CREATE_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => {
+            Unsliced(|request, session, structure, response| {
+                answer(request, session, structure, response, subscriptions::create)
+            })
+        }
+        ids::MODIFY_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => {
+            Unsliced(|request, session, structure, response| {
+                answer(request, session, structure, response, subscriptions::modify)
+            })
+        }
         ids::SET_PUBLISHING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
-            Unsliced(subscriptions::set_publishing_mode)
+            Unsliced(|request, session, structure, response| {
+                answer(
+                    request,
+                    session,
+                    structure,
+                    response,
+                    subscriptions::set_publishing_mode,
+                )
+            })
         }
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => Unsliced(subscriptions::republish),
         ids::HISTORY_UPDATE_REQUEST_ENCODING_DEFAULT_BINARY => Unsliced(history_update::update),

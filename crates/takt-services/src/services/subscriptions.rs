@@ -21,25 +21,29 @@ use crate::server::connection::Connection;
 use crate::session::Session;
 use crate::subscriptions::{self, Engine, Now, Revised};
 
+/// Returns the parameters of a Subscription within the budgets of the server. The two requests that have them name them alike.
+macro_rules! revised {
+    ($request:expr, $of:expr) => {
+        Revised::of_request(
+            $of.requested_publishing_interval,
+            $of.requested_lifetime_count,
+            $of.requested_max_keep_alive_count,
+            $of.max_notifications_per_publish,
+            &$request.server.budgets.subscriptions,
+        )
+    };
+}
+
 /// Handles a CreateSubscription request.
-pub(crate) fn create(
+pub(super) fn create(
     request: &Request<'_>,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let create: CreateSubscriptionRequest = decode(structure)?;
-    let revised = Revised::of_request(
-        create.requested_publishing_interval,
-        create.requested_lifetime_count,
-        create.requested_max_keep_alive_count,
-        create.max_notifications_per_publish,
-        &request.server.budgets.subscriptions,
-    );
+    create: CreateSubscriptionRequest,
+) -> Result<CreateSubscriptionResponse, Fault> {
+    let revised = revised!(request, create);
     let owner = session.caller.load_full();
-    let (enabled, priority) = (create.publishing_enabled, create.priority);
+    let publishing = (create.publishing_enabled, create.priority);
     let subscription_id = request.server.subscriptions.with(|engine| {
-        let publishing = (enabled, priority);
         engine.create(
             &session.id,
             owner,
@@ -49,46 +53,32 @@ pub(crate) fn create(
             Now::get(),
         )
     })?;
-    encode(
-        &CreateSubscriptionResponse {
-            response_header: request.response_header(),
-            subscription_id,
-            revised_publishing_interval: milliseconds(revised.publishing_interval),
-            revised_lifetime_count: revised.lifetime_count,
-            revised_max_keep_alive_count: revised.max_keep_alive_count,
-        },
-        response,
-    )
+    Ok(CreateSubscriptionResponse {
+        response_header: request.response_header(),
+        subscription_id,
+        revised_publishing_interval: milliseconds(revised.publishing_interval),
+        revised_lifetime_count: revised.lifetime_count,
+        revised_max_keep_alive_count: revised.max_keep_alive_count,
+    })
 }
 
 /// Handles a ModifySubscription request.
-pub(crate) fn modify(
+pub(super) fn modify(
     request: &Request<'_>,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let modify: ModifySubscriptionRequest = decode(structure)?;
-    let revised = Revised::of_request(
-        modify.requested_publishing_interval,
-        modify.requested_lifetime_count,
-        modify.requested_max_keep_alive_count,
-        modify.max_notifications_per_publish,
-        &request.server.budgets.subscriptions,
-    );
+    modify: ModifySubscriptionRequest,
+) -> Result<ModifySubscriptionResponse, Fault> {
+    let revised = revised!(request, modify);
     let lifetime_count = request.server.subscriptions.with(|engine| {
         let subscription = engine.subscription(&session.id, modify.subscription_id)?;
         Ok::<_, StatusCode>(subscription.modify(revised, modify.priority))
     })?;
-    encode(
-        &ModifySubscriptionResponse {
-            response_header: request.response_header(),
-            revised_publishing_interval: milliseconds(revised.publishing_interval),
-            revised_lifetime_count: lifetime_count,
-            revised_max_keep_alive_count: revised.max_keep_alive_count,
-        },
-        response,
-    )
+    Ok(ModifySubscriptionResponse {
+        response_header: request.response_header(),
+        revised_publishing_interval: milliseconds(revised.publishing_interval),
+        revised_lifetime_count: lifetime_count,
+        revised_max_keep_alive_count: revised.max_keep_alive_count,
+    })
 }
 
 /// Converts a duration to a Duration of the standard.
@@ -97,37 +87,25 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Handles a SetPublishingMode request.
-pub(crate) fn set_publishing_mode(
+pub(super) fn set_publishing_mode(
     request: &Request<'_>,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let set: SetPublishingModeRequest = decode(structure)?;
+    set: SetPublishingModeRequest,
+) -> Result<SetPublishingModeResponse, Fault> {
     let budgets = &request.server.budgets.subscriptions;
     check_count(set.subscription_ids.len(), budgets.max_subscriptions)?;
     let results = request.server.subscriptions.with(|engine| {
-        let mut results = Vec::with_capacity(set.subscription_ids.len());
-        for id in &set.subscription_ids {
-            results.push(match engine.subscription(&session.id, *id) {
-                Ok(subscription) => {
-                    let enabled = set.publishing_enabled;
-                    subscription.set_publishing_enabled(enabled);
-                    StatusCode::Good
-                }
-                Err(status) => status,
-            });
-        }
-        results
+        let set_one = |id: &u32| {
+            let subscription = engine.subscription(&session.id, *id);
+            status_of(subscription.map(|one| one.set_publishing_enabled(set.publishing_enabled)))
+        };
+        set.subscription_ids.iter().map(set_one).collect()
     });
-    encode(
-        &SetPublishingModeResponse {
-            response_header: request.response_header(),
-            results,
-            ..SetPublishingModeResponse::default()
-        },
-        response,
-    )
+    Ok(SetPublishingModeResponse {
+        response_header: request.response_header(),
+        results,
+        ..SetPublishingModeResponse::default()
+    })
 }
 
 /// Runs `work` on the engine for one slice. The engine continues with the rest on its own.
@@ -155,8 +133,20 @@ fn subscription_ids(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Vec
     Ok(ids)
 }
 
+/// Executes an operation on each Subscription of a request, in one slice.
+fn each<R>(
+    request: &Request<'_>,
+    connection: &Connection,
+    ids: &[u32],
+    mut operate: impl FnMut(&mut Engine, u32) -> R,
+) -> Vec<R> {
+    in_slice(request, connection, |engine| {
+        ids.iter().map(|id| operate(engine, *id)).collect()
+    })
+}
+
 /// Handles a DeleteSubscriptions request.
-pub(crate) fn delete(
+pub(super) fn delete(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
@@ -164,23 +154,17 @@ pub(crate) fn delete(
     response: &mut Encoder<'_>,
 ) -> Handled {
     let ids = subscription_ids(request, &mut body)?;
-    let results = in_slice(request, connection, |engine| {
-        let ids = ids.iter();
-        ids.map(|id| status_of(engine.delete(&session.id, *id)))
-            .collect()
-    });
-    encode(
-        &DeleteSubscriptionsResponse {
-            response_header: request.response_header(),
-            results,
-            ..DeleteSubscriptionsResponse::default()
-        },
-        response,
-    )
+    let delete = |engine: &mut Engine, id| status_of(engine.delete(&session.id, id));
+    let deleted = DeleteSubscriptionsResponse {
+        response_header: request.response_header(),
+        results: each(request, connection, &ids, delete),
+        ..DeleteSubscriptionsResponse::default()
+    };
+    encode(&deleted, response)
 }
 
 /// Handles a TransferSubscriptions request.
-pub(crate) fn transfer(
+pub(super) fn transfer(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
@@ -190,31 +174,25 @@ pub(crate) fn transfer(
     let ids = subscription_ids(request, &mut body)?;
     let send_initial_values = body.bool()?;
     let caller = session.caller.load_full();
-    let results = in_slice(request, connection, |engine| {
-        let transfer = |id: &u32| {
-            let now = Now::get();
-            let available = engine.transfer(&session.id, &caller, *id, send_initial_values, now);
-            match available {
-                Ok(available_sequence_numbers) => TransferResult {
-                    status_code: StatusCode::Good,
-                    available_sequence_numbers,
-                },
-                Err(status_code) => TransferResult {
-                    status_code,
-                    ..TransferResult::default()
-                },
-            }
-        };
-        ids.iter().map(transfer).collect()
-    });
-    encode(
-        &TransferSubscriptionsResponse {
-            response_header: request.response_header(),
-            results,
-            ..TransferSubscriptionsResponse::default()
-        },
-        response,
-    )
+    let transfer = |engine: &mut Engine, id| {
+        let now = Now::get();
+        match engine.transfer(&session.id, &caller, id, send_initial_values, now) {
+            Ok(available_sequence_numbers) => TransferResult {
+                status_code: StatusCode::Good,
+                available_sequence_numbers,
+            },
+            Err(status_code) => TransferResult {
+                status_code,
+                ..TransferResult::default()
+            },
+        }
+    };
+    let transferred = TransferSubscriptionsResponse {
+        response_header: request.response_header(),
+        results: each(request, connection, &ids, transfer),
+        ..TransferSubscriptionsResponse::default()
+    };
+    encode(&transferred, response)
 }
 
 /// Handles a Publish request: it is answered when there is something to publish.
