@@ -100,8 +100,7 @@ impl Shell {
             }
             assert!(
                 Instant::now() < deadline,
-                "{file}: `{command}` should print\n{}\n---- but printed\n{text}",
-                expected
+                "{file}: `{command}` should print\n{expected}\n---- but printed\n{text}"
             );
             std::thread::sleep(Duration::from_millis(50));
         }
