@@ -1,4 +1,4 @@
-//! What a peer has sent as its certificate, parsed once.
+//! Certificate of a peer as the peer has sent it, parsed once.
 
 use crate::certificate::Certificate;
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_parsed_has_no_leaf() {
+    fn a_certificate_that_cannot_be_parsed_has_no_leaf() {
         let none = PeerCertificate::parse(Vec::new());
         assert_eq!(none, PeerCertificate::default());
         assert!(none.leaf().is_none() && none.leaf_der().is_none());

@@ -29,7 +29,7 @@ use crate::token::{ServerTokens, Token};
 pub(crate) struct OpenRequest {
     policy: Arc<dyn SecurityPolicy>,
     pub(crate) client: Arc<PeerCertificate>,
-    /// What the client has sent as the thumbprint of the own certificate.
+    /// Thumbprint of the own certificate, as the client has sent it.
     thumbprint: Vec<u8>,
     header_end: usize,
     is_renewal: bool,
