@@ -13,6 +13,7 @@ const ALONE: &str = "TAKT_TEST_ALONE";
 ///
 /// # Panics
 /// If the test fails there; with its output.
+#[allow(clippy::panic, reason = "the calling test fails by panicking")]
 pub fn alone(test: impl FnOnce()) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("main");
