@@ -8,10 +8,6 @@ use takt_tests::binary::repository;
 
 use crate::package::{Package, Uses};
 
-/// Groups of modules that use each other in a cycle, not yet undone, one in each line. A group that is undone must be removed there;
-/// no group is added.
-const KNOWN: &str = include_str!("known_cycles.txt");
-
 /// Returns the path of the module that a file defines, below which its children are: the folder of a root or a `mod.rs`.
 fn module(file: &Path, root: &Path) -> PathBuf {
     if file == root || file.ends_with("mod.rs") {
@@ -108,24 +104,13 @@ fn lines(group: &BTreeSet<&Path>, uses: &Uses) -> String {
 /// their types. Two files of a cycle part in some module, so files use each other in one direction as well.
 #[test]
 fn modules_of_a_package_use_each_other_in_one_direction() {
-    let known = KNOWN.lines().map(|line| {
-        let (folder, modules) = line.split_once(": ").unwrap();
-        let modules = modules.split(' ');
-        modules.map(|name| Path::new(folder).join(name)).collect()
-    });
-    let mut known: BTreeSet<BTreeSet<PathBuf>> = known.collect();
     let mut wrong = String::new();
     for root in roots() {
         let open = |file: &Path| fs::read_to_string(repository().join(file)).ok();
         let uses = between_modules(&Package::read(&root, open).uses(), &root);
         for group in cycles(&uses) {
-            if !known.remove(&group.iter().map(|path| path.to_path_buf()).collect()) {
-                wrong += &format!("a cycle:\n{}", lines(&group, &uses));
-            }
+            wrong += &format!("a cycle:\n{}", lines(&group, &uses));
         }
-    }
-    for group in known {
-        wrong += &format!("no longer a cycle, remove it from the list: {group:?}\n");
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
