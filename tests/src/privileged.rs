@@ -46,14 +46,18 @@ pub const MEMORY_GROUPS: &[&str] = &[
 ];
 
 /// Tests that the command line selects, as libtest does: names that contain one of the arguments, and none of those after `--skip`.
-struct Selection {
+#[derive(Debug)]
+pub struct Selection {
     wanted: Vec<String>,
     skipped: Vec<String>,
     is_list: bool,
 }
 
 impl Selection {
-    fn new(mut arguments: impl Iterator<Item = String>) -> Self {
+    /// Reads the command line of this process.
+    #[must_use]
+    pub fn of_command_line() -> Self {
+        let mut arguments = std::env::args().skip(1);
         let (mut wanted, mut skipped, mut is_list) = (Vec::new(), Vec::new(), false);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -70,7 +74,15 @@ impl Selection {
         }
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// Returns true if the names of the selected tests are wanted, and not their results.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.is_list
+    }
+
+    /// Returns true if the test of this name is selected.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
         let contains = |part: &String| name.contains(part);
         (self.wanted.is_empty() || self.wanted.iter().any(contains))
             && !self.skipped.iter().any(contains)
@@ -81,13 +93,13 @@ impl Selection {
 #[must_use]
 pub fn main(modules: &[(&str, Vec<Test>)]) -> ExitCode {
     let start = Instant::now();
-    let selection = Selection::new(std::env::args().skip(1));
+    let selection = Selection::of_command_line();
     let tests = modules.iter().flat_map(|(module, tests)| {
         let named = |test: &Test| (format!("{module}::{}", test.name), *test);
         tests.iter().map(named).collect::<Vec<_>>()
     });
     let (chosen, others): (Vec<_>, Vec<_>) = tests.partition(|(name, _)| selection.has(name));
-    if selection.is_list {
+    if selection.is_list() {
         for (name, _) in chosen {
             println!("{name}: test");
         }

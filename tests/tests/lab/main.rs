@@ -27,6 +27,8 @@ use std::panic::catch_unwind;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use takt_tests::privileged::Selection;
+
 /// Time limit of a run on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -169,18 +171,15 @@ fn is_possible() -> bool {
     rustix::process::geteuid().is_root() && probe.is_ok_and(|status| status.success())
 }
 
-/// Runs the tests whose names contain the first argument. The output is that of libtest, so that `./test` adds it up like any other.
+/// Runs the tests that the command line selects. The output is that of libtest, so that `./test` adds it up like any other.
 fn main() -> ExitCode {
     let start = Instant::now();
     let backend = TestedBackend::of_environment();
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let is_list = arguments.iter().any(|argument| argument == "--list");
-    let mut words = arguments.iter().filter(|it| !it.starts_with('-'));
-    let filter = words.next().cloned().unwrap_or_default();
+    let selection = Selection::of_command_line();
     let (chosen, others): (Vec<_>, Vec<_>) = tests(&backend)
         .into_iter()
-        .partition(|(name, _)| name.contains(&filter));
-    if is_list {
+        .partition(|(name, _)| selection.has(name));
+    if selection.is_list() {
         for (name, _) in &chosen {
             println!("{name}: test");
         }
