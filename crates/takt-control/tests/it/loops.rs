@@ -235,6 +235,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[test]
 fn a_counter_returns_in_the_cycles_that_the_schedule_needs() {
+    let _together = crate::together();
     let (report, trace) = round_trips(Sending::Immediate, 300);
     assert_eq!((report.ending, report.cycles), (LoopEnding::Complete, 300));
     assert_eq!(
@@ -250,6 +251,7 @@ fn a_counter_returns_in_the_cycles_that_the_schedule_needs() {
 
 #[test]
 fn the_thread_keeps_the_offset() {
+    let _together = crate::together();
     let offset = CYCLE / 10;
     let (report, trace) = round_trips(Sending::AtOffset(offset), 300);
     assert_eq!(report.send_errors, 0);
@@ -267,6 +269,7 @@ fn the_thread_keeps_the_offset() {
 
 #[test]
 fn the_last_message_is_answered_while_the_loop_drains() {
+    let _together = crate::together();
     let offset = Sending::AtOffset(CYCLE / 2);
     for sending in [Sending::Immediate, offset] {
         let (report, trace) = round_trips_and_drain(sending, 40, 30);
@@ -326,6 +329,7 @@ fn silence(deadline: Deadline) -> (ControlReport, u64, StatusCode, Vec<u64>) {
 
 #[test]
 fn reactions_to_a_silent_peer() {
+    let _together = crate::together();
     let deadline = |reaction| Deadline {
         cycles: 5,
         reaction,
@@ -353,6 +357,7 @@ fn reactions_to_a_silent_peer() {
 
 #[test]
 fn impossible_loops_are_refused() {
+    let _together = crate::together();
     let cells = Cells::new();
     let none = PubSubConfiguration2DataType::default();
     let error = cells.open(&none, options()).unwrap_err();

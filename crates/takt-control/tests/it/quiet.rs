@@ -83,6 +83,7 @@ fn run(
 
 #[test]
 fn a_hundred_thousand_cycles_allocate_nothing_and_have_no_page_fault() {
+    let _alone = crate::PROCESSORS.write();
     takt_malloc::alone(|| {
         let (there, back) = (port(), port());
         let stop = AtomicBool::new(false);
