@@ -130,7 +130,7 @@ fuzz_build() {
 
 fuzz_triple() { rustc +nightly -vV | sed -n 's/^host: //p'; }
 
-# One of them, as a test with a result of its own.
+# A target, as a test with a result of its own. NAME
 fuzz_target() {
     local target=$1 corpora dictionary
     dictionary=fuzz/dictionaries/$(fuzz_dictionary "$target").dict
@@ -141,7 +141,7 @@ fuzz_target() {
     [[ $target != scenario ]] || corpora+=(scenarios)
     [[ ! -d fuzz/seeds/$target ]] || corpora+=("fuzz/seeds/$target")
     echo "---- fuzz target $target"
-    if "$TARGET/fuzz/$(fuzz_triple)/release/$target" "${corpora[@]}" "-artifact_prefix=fuzz/artifacts/$target/" -dict="$dictionary" \
+    if TAKT_FUZZ_TARGET=$target "$TARGET/fuzz/$(fuzz_triple)/release/fuzz" "${corpora[@]}" "-artifact_prefix=fuzz/artifacts/$target/" -dict="$dictionary" \
         -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=2048 -timeout=10 -verbosity=0; then
         echo "test result: ok. 1 passed; 0 failed; 0 ignored"
     else
@@ -160,7 +160,7 @@ ahead_fuzz() { need_fuzz && fuzz_build; }
 part_fuzz() {
     need_fuzz || return
     local targets running=0 bad=0
-    mapfile -t targets < <(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2)
+    mapfile -t targets < <(sed -n 's/^mod \(.*\);/\1/p' fuzz/fuzz_targets/main.rs)
     ((${#targets[@]} > 0)) || return 1
     fuzz_build || return 1
     # One on each processor.

@@ -1,6 +1,5 @@
 //! A client with a hostile server: a proper SecureChannel and Session, and then arbitrary responses from the input to
 //! Read, Write, Call, Browse, BrowseNext, TranslateBrowsePathsToNodeIds and the services of Subscriptions.
-#![no_main]
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,7 +8,6 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_app::client::Follow;
 use takt_app::{
     Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions,
@@ -175,7 +173,7 @@ fn ask(client: &mut Client, question: u8) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((question, mut rest)) = choice(data) else {
         return;
     };
@@ -192,4 +190,4 @@ fuzz_target!(|data: &[u8]| {
         return subscribe();
     }
     CLIENT.with_borrow_mut(|client| ask(client, question));
-});
+}

@@ -1,10 +1,8 @@
 //! Capture files, pcapng and pcap, and the packets in them: a stream has those of the whole file.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_capture::{CaptureReader, carried, is_capture, packets};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     if let Some((linktype, packet)) = data.split_first() {
         drop(carried(i32::from(*linktype), packet));
     }
@@ -40,4 +38,4 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     drop(error);
-});
+}

@@ -1,10 +1,8 @@
 //! Location and contents of a cell of another process, both of which that process controls.
-#![no_main]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use libfuzzer_sys::fuzz_target;
 use takt_cell::{CellLocation, CellReader};
 use takt_rt::segment::{Segment, SegmentView};
 use takt_ua::DateTime;
@@ -41,7 +39,7 @@ fn read(reader: &CellReader) {
     let _ = reader.encode_data_value(&mut encoder, TimestampsToReturn::Both, DateTime::now());
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((location, memory)) = data.split_at_checked(CellLocation::LENGTH) else {
         return;
     };
@@ -62,4 +60,4 @@ fuzz_target!(|data: &[u8]| {
             read(&reader);
         }
     });
-});
+}

@@ -1,10 +1,8 @@
 //! Certificates, chains and revocation lists of peers, and every check on them.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::{Certificate, Expectations, PolicyProfile, RevocationList, TrustList};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let list = RevocationList::from_der(bytes);
     let Ok(chain) = Certificate::chain_from_der(bytes) else {
         return;
@@ -29,4 +27,4 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = trust.check(&chain, &expected);
     }
     let _ = trust.check_user(&chain, PolicyProfile::ALL[0], chain[0].not_after);
-});
+}

@@ -1,11 +1,9 @@
 //! Trace files: what is read is written again with the same bytes.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_control::Trace;
 use takt_control::trace_file::{TraceReader, write};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(mut reader) = TraceReader::new(data) else {
         return;
     };
@@ -27,4 +25,4 @@ fuzz_target!(|data: &[u8]| {
     let again = TraceReader::new(bytes.as_slice()).expect("a written trace can be read");
     let again: Result<Vec<_>, _> = again.collect();
     assert_eq!(again.expect("its records, too"), records);
-});
+}

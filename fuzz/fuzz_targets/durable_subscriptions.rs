@@ -1,10 +1,8 @@
 //! Files of durable Subscriptions of any content: each is refused or restored, and what is restored can be saved.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_services::{Saving, Server};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let server = Server::builder("Fuzz", "urn:fuzz").build();
     let server = server.expect("a server without nodes of its own can be built");
     // The input follows format, version and NamespaceArray.
@@ -17,4 +15,4 @@ fuzz_target!(|bytes: &[u8]| {
             restored > 0
         );
     }
-});
+}

@@ -1,11 +1,9 @@
 //! Encrypted secrets of users: no input may do harm, none is opened without the signature of its sender, and each sealed secret is
 //! opened again.
-#![no_main]
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::{
     EncryptedSecret, EphemeralKey, NewCertificate, OwnCertificate, PolicyProfile, PublicKey,
 };
@@ -43,7 +41,7 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     PolicyProfile::ALL.into_iter().filter_map(pair).collect()
 });
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     for pair in &*PAIRS {
         let open = |bytes: &[u8]| {
             let secret = EncryptedSecret::parse(bytes).ok()?;
@@ -58,4 +56,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(open(&sealed).as_deref(), Some(bytes));
         }
     }
-});
+}

@@ -1,9 +1,7 @@
 //! EventFilters of any content: validation and evaluation do no harm, and take a bounded effort.
-#![no_main]
 
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Event};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
@@ -24,7 +22,7 @@ static EVENT: LazyLock<Event> = LazyLock::new(|| {
         .subfield("AckedState", "Id", false)
 });
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     // The TypeId and the length are added, so that the whole input is the body of the filter.
     let mut encoded = Vec::new();
     let mut encoder = Encoder::growing(&mut encoded, bytes.len() + 64);
@@ -36,4 +34,4 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(filter) = filter {
         takt_services::fuzzing::event_filter(&filter, &EVENT, &SPACE);
     }
-});
+}

@@ -1,10 +1,8 @@
 //! Records of Events in the store of history.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_space::Event;
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(event) = Event::of_record(data) else {
         return;
     };
@@ -14,4 +12,4 @@ fuzz_target!(|data: &[u8]| {
     };
     let decoded = Event::of_record(&record).expect("an encoded Event is decoded");
     assert_eq!(decoded.to_record(record.len()), Some(record));
-});
+}

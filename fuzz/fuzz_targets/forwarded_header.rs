@@ -1,9 +1,7 @@
 //! The additionalHeader of forwarded requests: no content gives a client a Role that it does not have.
-#![no_main]
 
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_space::{Caller, RoleSet, UserRole};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::AdditionalParametersType;
@@ -14,7 +12,7 @@ static FORWARDER: LazyLock<Caller> = LazyLock::new(|| Caller {
     ..Caller::local()
 });
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     // The TypeId and the length are added, so that the whole input is the body of the header.
     let mut encoded = Vec::new();
     let mut encoder = Encoder::growing(&mut encoded, bytes.len() + 64);
@@ -29,4 +27,4 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(roles) = takt_services::fuzzing::forwarded_roles(&header, &FORWARDER) {
         assert_eq!(roles.intersection(FORWARDER.roles), roles);
     }
-});
+}

@@ -1,7 +1,5 @@
 //! Blocks of records of history, and queries over them.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_history::block::{self, Block};
 use takt_history::{
     Aggregate, AggregateSettings, Budget, MemoryRecords, ProcessedQuery, QueryOutput, RawQuery,
@@ -9,7 +7,7 @@ use takt_history::{
 };
 use takt_ua::DateTime;
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(decoded) = Block::decode(data) else {
         return;
     };
@@ -36,4 +34,4 @@ fuzz_target!(|data: &[u8]| {
             let _ = query.run(&mut records, &mut output(), &mut Budget::new(10_000));
         }
     }
-});
+}

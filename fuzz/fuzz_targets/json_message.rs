@@ -1,9 +1,7 @@
 //! JSON messages and the fields in them, with and without metadata; and values of the JSON DataEncoding.
-#![no_main]
 
 use std::sync::OnceLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::json_encoding::{JsonContext, JsonDecoder, JsonEncoder, JsonEncoding, parse};
 use takt_ua::structures::DataSetMetaDataType;
@@ -82,7 +80,7 @@ fn check_payload(payload: &JsonPayload) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, text)) = choice(data) else {
         return;
     };
@@ -113,4 +111,4 @@ fuzz_target!(|data: &[u8]| {
     let again = JsonMessage::decode_with(text.as_bytes(), layout, usize::MAX)
         .expect("written and not readable");
     assert_eq!(again.encode().as_ref(), Ok(&text));
-});
+}

@@ -1,8 +1,6 @@
 //! The fixed layout of Read, Write and Call: every accepted message lies within its bytes, and the work for a request
 //! is bounded by its length.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, RequestReader, ResponseReader, Service, VERSION};
 use takt_rt::shared_bytes::SharedBytes;
@@ -60,7 +58,7 @@ fn check_response(message: &[u8]) {
     let _ = CallRequest::parse_response(message);
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     check_request(data);
     check_response(data);
     // With a valid head, which random bytes rarely produce.
@@ -72,4 +70,4 @@ fuzz_target!(|data: &[u8]| {
     message.extend(rest);
     check_request(&message);
     check_response(&message);
-});
+}

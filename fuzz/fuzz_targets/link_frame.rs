@@ -1,11 +1,9 @@
 //! Ethernet frames, and the ancillary data that the kernel passes with them.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_link::fuzzing;
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     match choice(data) {
         Some((kind, bytes)) if kind % 2 == 0 => {
             let mut frame = bytes.to_vec();
@@ -16,4 +14,4 @@ fuzz_target!(|data: &[u8]| {
         Some((_, bytes)) => fuzzing::control_data(bytes),
         None => {}
     }
-});
+}

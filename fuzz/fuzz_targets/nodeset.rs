@@ -1,10 +1,8 @@
 //! NodeSet2 XML.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_nodeset::{NodeSet, ParseLimits};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(xml) = std::str::from_utf8(data) else {
         return;
     };
@@ -19,4 +17,4 @@ fuzz_target!(|data: &[u8]| {
         // Errors of a document can be displayed.
         Err(error) => drop(format!("{error} {error:?}")),
     }
-});
+}

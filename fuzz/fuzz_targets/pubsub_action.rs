@@ -1,5 +1,4 @@
 //! Messages to a Responder and a Requestor: after arbitrary messages a request is still executed once and answered.
-#![no_main]
 
 #[path = "../../crates/takt-pubsub/tests/it/drill.rs"]
 mod drill;
@@ -7,7 +6,6 @@ mod drill;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
 use takt_pubsub::Now;
 use takt_pubsub::action::{
@@ -36,7 +34,7 @@ impl ActionHandler for Drill {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     for mapping in [ActionMapping::Uadp, ActionMapping::Json] {
         let configuration = drill::configuration(mapping, Duration::from_millis(50));
         let connection = &configuration.connections[0];
@@ -88,4 +86,4 @@ fuzz_target!(|data: &[u8]| {
             Some(ActionEvent::Done(id, Ok(vec![Variant::Double(0.25)])))
         );
     }
-});
+}

@@ -1,11 +1,9 @@
 //! PubSub configuration files: a decoded binary file is written again unchanged, and as TOML unless an error explains
 //! why that is impossible.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_pubsub::configuration::{check, from_binary_file, from_toml, to_binary_file, to_toml};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     if let Ok(file) = from_binary_file(data) {
         let bytes = to_binary_file(&file).expect("what was read can be written");
         let again = from_binary_file(&bytes).expect("what was written can be read");
@@ -22,4 +20,4 @@ fuzz_target!(|data: &[u8]| {
         let shown = error.span.clone().and_then(|span| text.get(span));
         drop(format!("{error} {shown:?}"));
     }
-});
+}

@@ -1,10 +1,8 @@
 //! Messages that a Subscriber verifies: every message is refused, or equals the protected one.
-#![no_main]
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
 use takt_pubsub::security::{
     KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, SecurityKeyUpdate,
@@ -28,7 +26,7 @@ static KEYS: LazyLock<KeyRing> = LazyLock::new(|| {
     keys
 });
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let mode = MessageSecurityMode::Sign;
     let mut protector = MessageProtector::with_random_part(mode, 7).expect("a mode that protects");
     let mut verifier = MessageVerifier::new(mode).expect("a mode that protects");
@@ -55,4 +53,4 @@ fuzz_target!(|data: &[u8]| {
                 .expect_err("a message was accepted twice");
         }
     }
-});
+}

@@ -1,7 +1,5 @@
 //! Scenario files: every error has a position, and accepted files give scenarios.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_scenario::{ScenarioError, ScenarioFile};
 
 fn check(text: &str, error: &ScenarioError) {
@@ -11,7 +9,7 @@ fn check(text: &str, error: &ScenarioError) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -22,4 +20,4 @@ fuzz_target!(|data: &[u8]| {
         },
         Err(error) => check(text, &error),
     }
-});
+}

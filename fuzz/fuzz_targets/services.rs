@@ -1,10 +1,8 @@
 //! Every service, over each transport: requests of any content, some of them in a proper Session.
-#![no_main]
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, VERSION};
 use takt_services::{Connection, EverybodyManages, Server, ServerBudgets};
@@ -145,7 +143,7 @@ fn laid_out(token: &NodeId, choice: u8, body: &[u8]) -> Vec<u8> {
     message
 }
 
-fn run(server: &Arc<Server>, data: &[u8]) {
+fn play(server: &Arc<Server>, data: &[u8]) {
     let peer = Peer::SharedMemory {
         user: Some(1000),
         process: None,
@@ -190,12 +188,12 @@ fn run(server: &Arc<Server>, data: &[u8]) {
     server.disconnect(connection);
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     SERVER.with_borrow_mut(|(current, inputs)| {
         *inputs += 1;
         if *inputs > INPUTS {
             (*current, *inputs) = (server(), 0);
         }
-        run(current, data);
+        play(current, data);
     });
-});
+}

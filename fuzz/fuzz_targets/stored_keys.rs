@@ -1,13 +1,11 @@
 //! Files of keys: the PubSub keys of a push target, and private keys in PEM and PKCS #8.
-#![no_main]
 
 use std::time::{Duration, SystemTime};
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::PrivateKey;
 use takt_fuzz::choice;
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
@@ -23,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         }
         _ => check(PrivateKey::from_pkcs8(bytes).ok()),
     }
-});
+}
 
 /// Checks that a key that was accepted can be stored and read again.
 fn check(key: Option<PrivateKey>) {

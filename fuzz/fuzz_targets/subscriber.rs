@@ -1,10 +1,8 @@
 //! A Subscriber that learns: readers of announced DataSetWriters, metadata from announcements, and layouts of
 //! messages, with which the next messages are compared.
-#![no_main]
 
 use std::time::Instant;
 
-use libfuzzer_sys::fuzz_target;
 use takt_pubsub::Now;
 use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
 use takt_ua::DateTime;
@@ -20,7 +18,7 @@ impl SubscriberObserver for Look {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let mut subscriber = Subscriber::discovering(4);
     let now = Now {
         instant: Instant::now(),
@@ -49,4 +47,4 @@ fuzz_target!(|data: &[u8]| {
         assert!(subscriber.memory().used() <= subscriber.memory().limit());
     }
     subscriber.handle_timeout(now, PubSubState::Operational, &mut Look);
-});
+}

@@ -1,10 +1,8 @@
 //! The client's side of opc.tcp: a server that answers anything, behind a proper opening or without one.
-#![no_main]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
     ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
@@ -42,7 +40,7 @@ fn deliver(client: &mut ClientConnection, mut bytes: &[u8], now: Instant) -> boo
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((opening, data)) = choice(data) else {
         return;
     };
@@ -64,7 +62,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = client.handle_timeout(now + Duration::from_secs(7200));
     client.close();
     let _ = client.transmit().len();
-});
+}
 
 /// Opens the SecureChannel with a proper server.
 fn open(client: &mut ClientConnection, now: Instant) {

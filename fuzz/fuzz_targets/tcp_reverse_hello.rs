@@ -1,10 +1,8 @@
 //! The first message of a server that connects to a client: arbitrary bytes, and pieces of them.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_tcp::ReverseHello;
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(Some((hello, size))) = ReverseHello::read(data) else {
         return;
     };
@@ -20,4 +18,4 @@ fuzz_target!(|data: &[u8]| {
         .expect("its texts have been checked");
     let length = again.len();
     assert_eq!(ReverseHello::read(&again), Ok(Some((hello, length))));
-});
+}

@@ -1,10 +1,8 @@
 //! A secured channel: bodies of any content and size cross it unchanged, and bytes that were not protected end it.
-#![no_main]
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::{
     ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PolicyProfile,
 };
@@ -88,7 +86,7 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
     true
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let Some((kind, rest)) = choice(bytes) else {
         return;
     };
@@ -129,4 +127,4 @@ fuzz_target!(|bytes: &[u8]| {
             "a forged message was accepted"
         );
     }
-});
+}

@@ -1,10 +1,8 @@
 //! The server's side of opc.tcp: bytes that arrive in pieces of any size, behind a proper opening or without one.
-#![no_main]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
     ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
@@ -69,7 +67,7 @@ fn answer(mut request: takt_tcp::Request<'_>) -> bool {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((opening, data)) = choice(data) else {
         return;
     };
@@ -93,7 +91,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = server.handle_timeout(now + Duration::from_secs(60));
     server.close(StatusCode::BadServerHalted, "the end");
     let _ = server.transmit().len();
-});
+}
 
 /// Opens the SecureChannel as a proper client does.
 fn open(server: &mut ServerConnection, now: Instant) {

@@ -1,9 +1,7 @@
 //! Trust lists that a client has written, as CloseAndUpdate reads and checks them.
-#![no_main]
 
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::CertificateStore;
 
 /// Folders without certificates.
@@ -12,6 +10,6 @@ static STORE: LazyLock<CertificateStore> = LazyLock::new(|| {
     CertificateStore::open(&root).expect("folders can be made")
 });
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let _ = takt_app::fuzzing::trust_list_contents(&STORE, bytes);
-});
+}

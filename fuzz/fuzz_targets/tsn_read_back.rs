@@ -1,10 +1,8 @@
 //! Output of `tc -j`, and saved states made of it: what is read can be attached again, compared and counted.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_tsn::{InterfacePlace, KernelState, SavedState, class_counters, read_marked, read_qdiscs};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -35,4 +33,4 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(tree) = saved.tree() {
         assert!(tree.len() <= state.qdiscs.len());
     }
-});
+}

@@ -1,7 +1,5 @@
 //! Every built-in type except Variant and DataValue: owned and borrowed.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode, round_trip};
 use takt_ua::binary::Encode;
 use takt_ua::{
@@ -10,7 +8,7 @@ use takt_ua::{
     XmlElement,
 };
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
@@ -45,4 +43,4 @@ fuzz_target!(|data: &[u8]| {
         12 => drop(round_trip::<Vec<f64>>(bytes)),
         _ => drop(round_trip::<Vec<UaString>>(bytes)),
     }
-});
+}

@@ -1,12 +1,10 @@
 //! The compact JSON form: any text for any type.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::binary::Encode;
 use takt_ua::{BuiltInType, json};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
@@ -29,4 +27,4 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(again) = json::variant_from_value(&json::to_value(&value)) {
         let _ = again.encode_to_vec();
     }
-});
+}

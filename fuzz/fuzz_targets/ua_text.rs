@@ -1,10 +1,8 @@
 //! Texts from users and peers: NodeIds, names, times, ranges, endpoints. Written texts are read back unchanged.
-#![no_main]
 
 use std::fmt::Display;
 use std::str::FromStr;
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{
     DateTime, EndpointUrl, ExpandedNodeId, Guid, NodeId, NumericRange, QualifiedName, UrlParts,
@@ -21,7 +19,7 @@ fn written_and_read<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &s
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
@@ -44,4 +42,4 @@ fuzz_target!(|data: &[u8]| {
         7 => drop(text.parse::<takt_shm::SharedMemoryUrl>()),
         _ => drop(text.parse::<takt_shm::ApplicationName>()),
     }
-});
+}

@@ -1,13 +1,11 @@
 //! Variants and DataValues: owned and borrowed forms accept the same bytes and have the same values; ranges of them
 //! never panic.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode, round_trip};
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DataValueRef, NumericRange, Variant, VariantRef};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
@@ -39,4 +37,4 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-});
+}

@@ -1,7 +1,5 @@
 //! The borrowed messages of the hot paths accept the same bytes as the owned ones, and can be read to the end.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode};
 use takt_ua::structures::{
     CallRequest, CallResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
@@ -23,7 +21,7 @@ macro_rules! both {
     }};
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
@@ -35,4 +33,4 @@ fuzz_target!(|data: &[u8]| {
         4 => both!(bytes, WriteResponse, WriteResponseRef<'_>, results),
         _ => both!(bytes, CallResponse, CallResponseRef<'_>, results),
     }
-});
+}

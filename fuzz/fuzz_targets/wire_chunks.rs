@@ -1,11 +1,9 @@
 //! Chunks of several payloads in any order, consistent or not: memory stays within its limit, and a payload is
 //! complete when all its chunks were received.
-#![no_main]
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use libfuzzer_sys::fuzz_target;
 use takt_wire::{
     Chunk, ChunkReassembler, NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload,
     PayloadParameters, PayloadRef, PublisherId, ReassemblyLimits,
@@ -24,7 +22,7 @@ fn content(source: u8, sequence_number: u16, offset: u32) -> u8 {
     (offset as u8).wrapping_mul(7) ^ source ^ sequence_number as u8
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let start = Instant::now();
     let mut now = start;
     let mut reassembler = ChunkReassembler::new(LIMITS);
@@ -70,4 +68,4 @@ fuzz_target!(|data: &[u8]| {
     }
     reassembler.handle_timeout(now + LIMITS.timeout);
     assert_eq!(reassembler.memory(), 0);
-});
+}

@@ -1,11 +1,9 @@
 //! Discovery announcements and probes, behind a proper header.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_wire::{NetworkMessage, PayloadParameters};
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, payload)) = choice(data) else {
         return;
     };
@@ -23,4 +21,4 @@ fuzz_target!(|data: &[u8]| {
     };
     let again = NetworkMessage::decode(&encoded, &parameters).expect("encoded and not decodable");
     assert_eq!(again.encode_to_vec().as_ref(), Ok(&encoded));
-});
+}

@@ -1,7 +1,5 @@
 //! RawData: metadata of any kind, and fields that match it or not.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::LIMITS;
 use takt_ua::binary::Decoder;
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
@@ -21,7 +19,7 @@ fn check(layout: &RawDataLayout, bytes: &[u8]) {
     assert_eq!(layout.encode_to_vec(&again).as_ref(), Ok(&encoded));
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     // In the form of an announcement.
     let mut decoder = Decoder::with_limits(data, LIMITS);
     if let Ok(meta_data) = decoder.value::<DataSetMetaDataType>()
@@ -48,4 +46,4 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(layout) = RawDataLayout::new(&meta_data) {
         check(&layout, bytes);
     }
-});
+}

@@ -1,10 +1,8 @@
 //! UADP NetworkMessages: every accepted message can be read to its last field, and is encoded and decoded again
 //! unchanged.
-#![no_main]
 
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{DateTime, StatusCode, Variant};
 use takt_wire::{
@@ -84,7 +82,7 @@ fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((signature_length, bytes)) = choice(data) else {
         return;
     };
@@ -119,4 +117,4 @@ fuzz_target!(|data: &[u8]| {
     };
     let again = NetworkMessage::decode(&encoded, &parameters).expect("encoded and not decodable");
     assert_eq!(again.encode_to_vec().as_ref(), Ok(&encoded));
-});
+}
