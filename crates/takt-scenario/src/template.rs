@@ -34,7 +34,7 @@ pub enum TemplateMessage {
 pub struct Template {
     /// Form of the network.
     pub topology: TopologyKind,
-    /// Discipline at all ports, one of [`disciplines`](crate::disciplines).
+    /// Discipline at all ports, one of [`disciplines`].
     pub discipline: &'static DisciplineDescription,
     /// Share by which the idleSlope of a shaper exceeds that of its flows.
     pub provisioning: Share,
