@@ -22,6 +22,7 @@ mod history;
 mod in_place;
 mod link;
 mod message;
+mod methods;
 mod namespace_array;
 mod namespaces;
 mod offers;

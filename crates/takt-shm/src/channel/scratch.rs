@@ -53,6 +53,7 @@ impl Scratch {
     }
 
     /// Copies bytes that no process can write any more.
+    #[cfg(any(test, feature = "iceoryx2"))]
     pub(crate) fn copy_slice(&mut self, body: &[u8]) -> Result<(), BudgetExhausted> {
         self.make_room(body.len())?;
         self.bytes.clear();

@@ -4,9 +4,9 @@ use miette::miette;
 use serde_json::json;
 use takt_app::client::{Client, Follow};
 use takt_app::{Attribute, ClientError};
-use takt_ua::enumerations::{BrowseDirection, NodeClass};
+use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::Argument;
-use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
+use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::browse::class_name;
 use super::connect::{connect, node, node_of_provider};
@@ -24,7 +24,7 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
         (None, Some(object)) => object,
         (None, None) => only_owner(&mut client, &method)?,
     };
-    let signature = input_arguments(&mut client, &method).map_err(explained)?;
+    let signature = client.input_arguments(&method).map_err(explained)?;
     let inputs = parse_inputs(&mut client, signature.as_deref(), &arguments.inputs)?;
     let outputs = client.call_method(&object, &method, inputs);
     let outputs = outputs.map_err(|error| refused(&error, signature.as_deref()))?;
@@ -141,18 +141,9 @@ fn method_of_provider(
 
 /// Returns the only Object that has the Method as a component.
 fn only_owner(client: &mut Client, method: &NodeId) -> miette::Result<NodeId> {
-    let parent = Follow {
-        reference_type: NodeId::numeric(0, ids::HAS_COMPONENT),
-        direction: BrowseDirection::Inverse,
-    };
-    let parents = client.browse(method, &parent);
-    let parents = parents.map_err(|error| explain::client(&error))?;
-    let objects = parents
-        .iter()
-        .filter(|parent| parent.node_class == NodeClass::Object);
-    let objects: Vec<&NodeId> = objects.map(|parent| &parent.node_id.node_id).collect();
-    match &*objects {
-        [object] => Ok((*object).clone()),
+    let objects = client.objects_of_method(method);
+    match &*objects.map_err(|error| explain::client(&error))? {
+        [object] => Ok(object.clone()),
         [] => Err(explain::client(&ClientError::operation(
             method,
             StatusCode::BadMethodInvalid,
@@ -174,36 +165,6 @@ fn only_owner(client: &mut Client, method: &NodeId) -> miette::Result<NodeId> {
 
 /// Largest number of Objects that an error names.
 const MOST_SHOWN: usize = 5;
-
-/// Returns the Method's `InputArguments`; `None` if it does not show them.
-fn input_arguments(
-    client: &mut Client,
-    method: &NodeId,
-) -> Result<Option<Vec<Argument>>, ClientError> {
-    let properties = client.browse(method, &Follow::forward(ids::HAS_PROPERTY))?;
-    let Some(property) = properties
-        .iter()
-        .find(|property| property.browse_name.name.as_str() == "InputArguments")
-    else {
-        return Ok(None);
-    };
-    let value = client.read_good(&property.node_id.node_id)?;
-    let Variant::Array(array) = value else {
-        return Ok(Some(Vec::new()));
-    };
-    let Elements::ExtensionObject(objects) = array.elements else {
-        return Ok(Some(Vec::new()));
-    };
-    objects
-        .iter()
-        .map(|object| {
-            object
-                .decode_as::<Argument>()
-                .map_err(|_| ClientError::operation(method, StatusCode::BadDecodingError))
-        })
-        .collect::<Result<_, _>>()
-        .map(Some)
-}
 
 fn parse_inputs(
     client: &mut Client,
