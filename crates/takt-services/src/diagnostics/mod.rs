@@ -1,7 +1,7 @@
 //! Diagnostics of the server (OPC 10000-5, 6.3.3 to 6.3.5).
 //!
 //! * [`counts`]: the counts since the start of the server.
-//! * [`summary`]: ServerDiagnosticsSummary.
+//! * [`summary`]: the ServerDiagnosticsSummary.
 //! * [`sessions`]: the arrays of all Sessions and Subscriptions.
 
 pub(crate) mod counts;
