@@ -78,6 +78,10 @@ pub enum OpcUaGroup {
 
 /// Commands that run and administrate the servers of this host.
 #[derive(Debug, Subcommand)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one value, at the start of the program"
+)]
 pub enum ServicesGroup {
     /// Start a registry, two Providers and a Consumer; show live data.
     #[command(
