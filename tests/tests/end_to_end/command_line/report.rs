@@ -53,7 +53,7 @@ impl HandMade {
             "format": 1,
             "scenario": "by-hand",
             "backend": if links == "veth" { "netns" } else { "uml" },
-            "host": { "kernel": "6.12.57", "links": links, "takt": "0.1.0" },
+            "host": { "kernel": "6.12.57", "links": links, "takt": "0.2.0" },
             "started": 1_790_000_000,
             "disciplines": disciplines,
             "settings": [],
