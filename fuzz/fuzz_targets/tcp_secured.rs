@@ -4,7 +4,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use takt_crypto::{
-    ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PolicyProfile,
+    ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PeerCertificate,
+    PolicyProfile,
 };
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
@@ -101,7 +102,7 @@ pub(crate) fn run(bytes: &[u8]) {
         },
         server_certificate: application
             .identity_of(profile.key_kind())
-            .map(|own| own.chain_der().to_vec())
+            .map(|own| Arc::new(PeerCertificate::parse(own.chain_der().to_vec())))
             .unwrap_or_default(),
         ..ClientConnectionConfig::default()
     };

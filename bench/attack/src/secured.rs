@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_app::certificates;
-use takt_crypto::{ApplicationSecurity, Certificate, NewCertificate, PolicyProfile, PrivateKey};
+use takt_crypto::{
+    ApplicationSecurity, NewCertificate, PeerCertificate, PolicyProfile, PrivateKey,
+};
 use takt_tcp::{ClientConnection, ClientConnectionConfig, SecuredPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{GetEndpointsRequest, GetEndpointsResponse};
@@ -43,7 +45,7 @@ fn failed(error: impl std::fmt::Display) -> Lost {
 
 /// Facts that a secured client needs to know of the server.
 struct Server {
-    certificate: Vec<u8>,
+    certificate: Arc<PeerCertificate>,
     url: String,
 }
 
@@ -61,9 +63,9 @@ impl Server {
             .endpoints
             .iter()
             .find(|endpoint| endpoint.security_policy_uri.as_str() == PROFILE.uri);
-        let certificate = secured.map(|endpoint| endpoint.server_certificate.as_bytes().to_vec());
-        let certificate =
-            certificate.ok_or_else(|| failed("the server has no secured endpoint"))?;
+        let secured = secured.ok_or_else(|| failed("the server has no secured endpoint"))?;
+        let certificate = PeerCertificate::parse(secured.server_certificate.as_bytes().to_vec());
+        let certificate = Arc::new(certificate);
         Ok(Self { certificate, url })
     }
 
@@ -72,7 +74,7 @@ impl Server {
         ClientConnectionConfig {
             policy: SecuredPolicy::for_client(PROFILE, Arc::new(application), None, None),
             security_mode: MessageSecurityMode::SignAndEncrypt,
-            server_certificate: self.certificate.clone(),
+            server_certificate: Arc::clone(&self.certificate),
             ..ClientConnectionConfig::default()
         }
     }
@@ -137,9 +139,9 @@ pub(crate) fn strangers(
     let pem = key.to_pem().map_err(failed)?;
     for index in 0..attacker.count(STRANGERS) {
         let store = certificates::open_store(Some(&folder)).map_err(failed)?;
-        let server_certificate = Certificate::leaf_of(&server.certificate).unwrap_or_default();
-        let server_certificate = Certificate::from_der(server_certificate).map_err(failed)?;
-        store.trust(&server_certificate).map_err(failed)?;
+        let trusted = server.certificate.leaf();
+        let trusted = trusted.ok_or_else(|| failed("the server has no valid certificate"))?;
+        store.trust(trusted).map_err(failed)?;
         let key = PrivateKey::from_pem(&pem).map_err(failed)?;
         let created = facts(&format!("Stranger{index}")).create_for(key);
         let (certificate_file, key_file) = (folder.join("own.der"), folder.join("own.pem"));

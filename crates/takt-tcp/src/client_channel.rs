@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use takt_crypto::{KeyShare, PeerCertificate};
+use takt_crypto::KeyShare;
 use takt_ua::enumerations::SecurityTokenRequestType;
 use takt_ua::structures::{
     OpenSecureChannelRequest, OpenSecureChannelResponse, RequestHeader, ServiceFault,
@@ -36,8 +36,8 @@ impl PendingOpen {
     /// Sends the request: Issue for the first token of a channel, Renew for the following ones.
     pub(crate) fn send(
         config: &ClientConnectionConfig,
-        server: &PeerCertificate,
-        (request_id, is_new): (u32, bool),
+        request_id: u32,
+        is_new: bool,
         inbound: &mut Inbound,
         outbound: &mut Outbound,
     ) -> Result<Self, TransportError> {
@@ -47,6 +47,7 @@ impl PendingOpen {
             outbound.sequence = SequenceSender::new(legacy);
             inbound.sequence = SequenceReceiver::new(legacy);
         }
+        let server = &config.server_certificate;
         match is_new {
             true => policy.accept_peer(server)?,
             false => policy.keep_peer(server)?,
@@ -105,8 +106,8 @@ impl PendingOpen {
         }
         // OPC 10000-6, 6.7.4: abandon the channel if the certificate that signs differs from the one that was used
         // for encryption.
-        let known = &config.server_certificate;
-        if !known.is_empty() && *known != header.sender_certificate {
+        let known = config.server_certificate.der();
+        if !known.is_empty() && known != header.sender_certificate {
             return Err(SecurityError::OtherCertificate.into());
         }
         let (request_id, body) = inbound.open(chunk, header_end, &*self.security.receive)?;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_crypto::{PeerCertificate, TrustList};
+use takt_crypto::TrustList;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 use takt_ua::structures::CloseSecureChannelRequest;
@@ -19,7 +19,6 @@ use crate::hello::{self, NegotiatedLimits, decode_acknowledge, decode_reason};
 use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::open_channel::Message as _;
 use crate::outbound::Outbound;
-use crate::security::peer_certificate;
 use crate::token::ClientTokens;
 
 /// Time between two looks at the trust list while requests are sent over a secured channel.
@@ -71,8 +70,6 @@ enum State {
 #[derive(Debug)]
 pub struct ClientConnection {
     config: ClientConnectionConfig,
-    /// The certificate of the server, parsed once.
-    server: Arc<PeerCertificate>,
     state: State,
     inbound: Inbound,
     outbound: Outbound,
@@ -108,10 +105,8 @@ impl ClientConnection {
         };
         let mut outbound = Outbound::new(limits, 0);
         hello::emit_hello(outbound.raw(), &limits.local, endpoint_url);
-        let server = peer_certificate(&*config.policy, config.server_certificate.clone());
         Self {
             config,
-            server,
             state: State::AwaitAcknowledge,
             inbound: Inbound::new(0),
             outbound,
@@ -267,8 +262,7 @@ impl ClientConnection {
         self.last_request_id = next_request_id(self.last_request_id);
         let (id, is_new) = (self.last_request_id, self.tokens.is_none());
         let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
-        let pending =
-            PendingOpen::send(&self.config, &self.server, (id, is_new), inbound, outbound)?;
+        let pending = PendingOpen::send(&self.config, id, is_new, inbound, outbound)?;
         self.pending_open = Some(pending);
         Ok(())
     }
@@ -357,7 +351,7 @@ impl ClientConnection {
             return Ok(());
         }
         *seen = list;
-        let checked = policy.keep_peer(&self.server);
+        let checked = policy.keep_peer(&self.config.server_certificate);
         Ok(checked.inspect_err(|_| self.close())?)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use takt_crypto::PeerCertificate;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -78,8 +79,8 @@ pub struct ClientConnectionConfig {
     pub policy: Arc<dyn SecurityPolicy>,
     /// MessageSecurityMode of the channel: whether messages are signed and encrypted.
     pub security_mode: MessageSecurityMode,
-    /// The server's certificate (DER); empty with SecurityPolicy None.
-    pub server_certificate: Vec<u8>,
+    /// The certificate of the server; empty with SecurityPolicy None.
+    pub server_certificate: Arc<PeerCertificate>,
     /// Requested lifetime of tokens; the server may revise it.
     pub token_lifetime: Duration,
     /// File that gets the keys of the channel, for diagnosis.
@@ -96,7 +97,7 @@ impl Default for ClientConnectionConfig {
             },
             policy: NoSecurity::policy(),
             security_mode: MessageSecurityMode::None,
-            server_certificate: Vec::new(),
+            server_certificate: Arc::default(),
             token_lifetime: Duration::from_secs(3600),
             key_log: None,
         }

@@ -339,14 +339,6 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
     }
 }
 
-/// Parses the certificate of a peer. With SecurityPolicy None it is ignored (OPC 10000-4, 5.6.2.2): nobody has proved to own it.
-pub(crate) fn peer_certificate(policy: &dyn SecurityPolicy, der: Vec<u8>) -> Arc<PeerCertificate> {
-    match policy.uri() {
-        SECURITY_POLICY_NONE => Arc::default(),
-        _ => Arc::new(PeerCertificate::parse(der)),
-    }
-}
-
 /// SecurityPolicy None: no signature and no encryption; every client that can connect has all rights.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSecurity;

@@ -18,7 +18,7 @@ use crate::hello::PROTOCOL_VERSION;
 use crate::inbound::{Chunk, Inbound};
 use crate::open_channel::{AsymmetricHeader, decode_message};
 use crate::outbound::Outbound;
-use crate::security::{AsymmetricSecurity, Role, SecurityPolicy, peer_certificate};
+use crate::security::{AsymmetricSecurity, Role, SecurityPolicy};
 use crate::security_error::SecurityError;
 use crate::sequence::{SequenceReceiver, SequenceSender};
 use crate::server_event::ChannelDescription;
@@ -250,6 +250,14 @@ fn answer(
         &*asymmetric.chunks.send,
         response,
     )
+}
+
+/// Parses the certificate of a client. With SecurityPolicy None it is ignored (OPC 10000-4, 5.6.2.2): nobody has proved to own it.
+fn peer_certificate(policy: &dyn SecurityPolicy, der: Vec<u8>) -> Arc<PeerCertificate> {
+    match policy.uri() {
+        SECURITY_POLICY_NONE => Arc::default(),
+        _ => Arc::new(PeerCertificate::parse(der)),
+    }
 }
 
 fn find_policy(

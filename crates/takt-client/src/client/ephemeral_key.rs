@@ -30,7 +30,7 @@ pub(super) fn request(secured: Option<&Secured>) -> ExtensionObject {
 pub(super) fn received(
     header: &ExtensionObject,
     profile: &PolicyProfile,
-    server_certificate: &[u8],
+    server: &Certificate,
 ) -> Option<Vec<u8>> {
     let parameters: AdditionalParametersType = header.decode_as().ok()?;
     let mut parameters = parameters.parameters.into_iter();
@@ -39,7 +39,6 @@ pub(super) fn received(
         return None;
     };
     let key: EphemeralKeyType = key.decode_as().ok()?;
-    let server = Certificate::from_der(server_certificate).ok()?;
     let server = PublicKey::from_spki(&server.public_key).ok()?;
     let (public, signature) = (key.public_key.as_bytes(), key.signature.as_bytes());
     let algorithm = profile.asymmetric_signature;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use takt_crypto::{ApplicationSecurity, Certificate, KeyKind, PolicyProfile};
+use takt_crypto::{ApplicationSecurity, KeyKind, PeerCertificate, PolicyProfile};
 use takt_tcp::{ClientConnectionConfig, EndpointUrl, SecuredPolicy};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::EndpointDescription;
@@ -20,8 +20,8 @@ pub(crate) struct Secured {
     pub(super) mode: MessageSecurityMode,
     pub(super) application: Arc<ApplicationSecurity>,
     pub(super) identity: Arc<takt_crypto::OwnCertificate>,
-    /// The certificate of the server, followed by those of its issuers (DER).
-    pub(super) server_certificate: Vec<u8>,
+    /// The certificate of the server.
+    pub(super) server_certificate: Arc<PeerCertificate>,
     /// The server that the chosen endpoint names.
     application_uri: String,
     /// The secured endpoints that GetEndpoints returned, without protection.
@@ -65,7 +65,9 @@ impl Secured {
             mode: offer.security_mode,
             identity,
             application,
-            server_certificate: offer.server_certificate.as_bytes().to_vec(),
+            server_certificate: Arc::new(PeerCertificate::parse(
+                offer.server_certificate.as_bytes().to_vec(),
+            )),
             application_uri: offer.server.application_uri.as_str().to_owned(),
             offered: secured_of(endpoints),
             without_token: offers.without_token(),
@@ -89,7 +91,7 @@ impl Secured {
             token_lifetime: lifetime.unwrap_or(default.token_lifetime),
             policy: SecuredPolicy::for_client(self.profile, application, host, uri),
             security_mode: self.mode,
-            server_certificate: self.server_certificate.clone(),
+            server_certificate: Arc::clone(&self.server_certificate),
             key_log: key_log::of_this_process(),
             ..default
         }
@@ -178,7 +180,7 @@ fn open(
 }
 
 /// Returns the thumbprint of a server's certificate as text.
-pub(super) fn thumbprint(certificate: &[u8]) -> String {
-    let leaf = Certificate::leaf_of(certificate).unwrap_or_default();
+pub(super) fn thumbprint(certificate: &PeerCertificate) -> String {
+    let leaf = certificate.leaf_der().unwrap_or_default();
     takt_crypto::Thumbprint::of(leaf).to_string()
 }

@@ -114,7 +114,7 @@ impl Session {
         let client_signature = match transport.secured() {
             Some(secured) => {
                 let sent = self.created.server_certificate.as_bytes();
-                let certificate = Certificate::leaf_of(&secured.server_certificate);
+                let certificate = secured.server_certificate.leaf_der();
                 let certificate =
                     certificate.filter(|leaf| Certificate::leaf_of(sent) == Some(leaf));
                 // A server with another certificate gets a new session.
@@ -263,14 +263,14 @@ fn prove(
         reason,
     };
     let sent = created.server_certificate.as_bytes();
-    let certificate = Certificate::leaf_of(&secured.server_certificate).unwrap_or_default();
+    let certificate = secured.server_certificate.leaf_der().unwrap_or_default();
     if Certificate::leaf_of(sent) != Some(certificate) {
         return Err(failed("it has another certificate than its secure channel"));
     }
     let own = &secured.identity;
     let algorithm = secured.profile.asymmetric_signature;
     let signature = &created.server_signature;
-    let verified = Certificate::from_der(certificate).ok().and_then(|server| {
+    let verified = secured.server_certificate.leaf().and_then(|server| {
         let key = PublicKey::from_spki(&server.public_key).ok()?;
         let signed = [own.chain_der(), client_nonce].concat();
         key.verify(algorithm, &signed, signature.signature.as_bytes())

@@ -1,6 +1,8 @@
 //! User identity tokens of ActivateSession (OPC 10000-4, 7.40 and 7.41).
 
-use takt_crypto::{Certificate, EncryptedSecret, PolicyProfile, PublicKey};
+use std::sync::Arc;
+
+use takt_crypto::{Certificate, EncryptedSecret, PeerCertificate, PolicyProfile, PublicKey};
 use takt_ua::endpoint_url::has_scheme;
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::*;
@@ -26,8 +28,8 @@ pub(super) struct Tokens<'a> {
     encrypts: bool,
     /// True if nobody beyond this host can be the server.
     is_on_this_host: bool,
-    /// The server's certificate (DER); empty if it has none.
-    certificate: &'a [u8],
+    /// The certificate of the server; empty if it has none.
+    server: Arc<PeerCertificate>,
     server_nonce: &'a [u8],
     secured: Option<&'a Secured>,
     /// AdditionalHeader of the response to CreateSession, in which the server sends an EphemeralKey.
@@ -56,14 +58,15 @@ impl<'a> Tokens<'a> {
                         || !has_scheme(offer.endpoint_url.as_str(), "opc.iox2"))
             })
             .collect();
-        let certificate = match secured {
-            Some(secured) => &*secured.server_certificate,
+        let server = match secured {
+            Some(secured) => Arc::clone(&secured.server_certificate),
             None => {
                 let mut all = offers
                     .iter()
                     .map(|offer| offer.server_certificate.as_bytes());
-                all.find(|certificate| !certificate.is_empty())
-                    .unwrap_or_default()
+                let found = all.find(|certificate| !certificate.is_empty());
+                let leaf = found.and_then(Certificate::leaf_of).unwrap_or_default();
+                Arc::new(PeerCertificate::parse(leaf.to_vec()))
             }
         };
         Self {
@@ -77,7 +80,7 @@ impl<'a> Tokens<'a> {
                 .network()
                 .is_none_or(|url| options.is_loopback(url)),
             encrypts: mode == MessageSecurityMode::SignAndEncrypt,
-            certificate: Certificate::leaf_of(certificate).unwrap_or_default(),
+            server,
             server_nonce: created.server_nonce.as_bytes(),
             secured,
             additional_header: &created.response_header.additional_header,
@@ -196,12 +199,12 @@ impl<'a> Tokens<'a> {
     fn encrypt(&self, profile: &PolicyProfile, secret: &[u8]) -> Option<Vec<u8>> {
         let Some(encryption) = profile.asymmetric_encryption() else {
             let secured = self.secured.filter(|secured| secured.profile == profile)?;
-            let key = ephemeral_key::received(self.additional_header, profile, self.certificate)?;
+            let key =
+                ephemeral_key::received(self.additional_header, profile, self.server.leaf()?)?;
             let nonce = self.server_nonce;
             return EncryptedSecret::seal(profile, secret, nonce, &key, &secured.identity).ok();
         };
-        let certificate = Certificate::from_der(self.certificate).ok()?;
-        let key = PublicKey::from_spki(&certificate.public_key).ok()?;
+        let key = PublicKey::from_spki(&self.server.leaf()?.public_key).ok()?;
         let length = u32::try_from(secret.len() + self.server_nonce.len()).ok()?;
         let plain = [&length.to_le_bytes(), secret, self.server_nonce].concat();
         let plain = Zeroizing::new(plain);
@@ -231,7 +234,8 @@ impl<'a> Tokens<'a> {
             )));
         }
         let mut signature = vec![0; user.key().size()];
-        let data = [self.certificate, self.server_nonce].concat();
+        let certificate = self.server.leaf_der().unwrap_or_default();
+        let data = [certificate, self.server_nonce].concat();
         let signed = user.key().sign(algorithm, &data, &mut signature);
         signed.map_err(|_| self.failed("the key of the user cannot sign"))?;
         let signature = SignatureData {

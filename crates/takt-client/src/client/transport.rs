@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use takt_crypto::Certificate;
+use takt_crypto::PeerCertificate;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{
@@ -467,9 +467,12 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
 }
 
 /// Returns the beginning of the name of the issuer of the last certificate in a chain, without characters that control a terminal.
-fn last_issuer(chain: &[u8]) -> String {
-    let chain = Certificate::chain_from_der(chain).unwrap_or_default();
-    let issuer = chain.last().map(|last| &*last.issuer).unwrap_or_default();
+fn last_issuer(certificate: &PeerCertificate) -> String {
+    let issuer = certificate
+        .chain()
+        .last()
+        .map(|last| &*last.issuer)
+        .unwrap_or_default();
     let printable = issuer.chars().filter(|character| !character.is_control());
     printable.take(200).collect()
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::support::toy_policy::{CERTIFICATE, ToyPolicy};
 use crate::support::{Answer, CHANNEL, Pair, echo};
 use proptest::prelude::*;
+use takt_crypto::PeerCertificate;
 use takt_tcp::{
     ClientConnectionConfig, SendRequestError, ServerConnectionConfig, ServerEvent, TransportError,
     TransportLimits,
@@ -51,7 +52,7 @@ fn toy(blocks: (usize, usize), mode: MessageSecurityMode) -> Pair {
         ClientConnectionConfig {
             policy: policy.clone(),
             security_mode: mode,
-            server_certificate: CERTIFICATE.into(),
+            server_certificate: Arc::new(PeerCertificate::parse(CERTIFICATE.into())),
             ..client(small())
         },
         ServerConnectionConfig {

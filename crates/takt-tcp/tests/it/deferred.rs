@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::support::toy_policy::{CERTIFICATE, ToyPolicy};
 use crate::support::{Answer, Pair, echo, feed};
+use takt_crypto::PeerCertificate;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_tcp::{ClientConnectionConfig, ServerConnectionConfig, ServerEvent};
 use takt_ua::enumerations::MessageSecurityMode;
@@ -80,7 +81,7 @@ fn secured() -> Pair {
         ClientConnectionConfig {
             policy: policy.clone(),
             security_mode: mode,
-            server_certificate: CERTIFICATE.into(),
+            server_certificate: Arc::new(PeerCertificate::parse(CERTIFICATE.into())),
             ..ClientConnectionConfig::default()
         },
         ServerConnectionConfig {

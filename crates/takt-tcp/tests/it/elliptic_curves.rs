@@ -267,7 +267,8 @@ fn a_certificate_with_a_key_of_another_kind_is_refused() {
             // The client does not even begin with such a certificate of the server.
             let mut config = client(profile);
             let server = PLANT.server.identity_of(kind).unwrap();
-            config.server_certificate = server.chain_der().to_vec();
+            config.server_certificate =
+                Arc::new(PeerCertificate::parse(server.chain_der().to_vec()));
             let mut pair = Pair::new(config, PLANT.server_config());
             assert_eq!(pair.exchange(echo), Err(expected.into()));
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_crypto::{
-    ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PolicyProfile,
+    ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PeerCertificate,
+    PolicyProfile,
 };
 use takt_tcp::{
     ClientConnectionConfig, NoSecurity, SecuredPolicy, ServerConnectionConfig, TransportLimits,
@@ -93,9 +94,9 @@ impl Plant {
     }
 
     /// The certificate that the server uses with this policy.
-    pub(crate) fn server_certificate(&self, profile: &PolicyProfile) -> Vec<u8> {
+    pub(crate) fn server_certificate(&self, profile: &PolicyProfile) -> Arc<PeerCertificate> {
         let own = self.server.identity_of(profile.key_kind()).unwrap();
-        own.chain_der().to_vec()
+        Arc::new(PeerCertificate::parse(own.chain_der().to_vec()))
     }
 
     /// A server that offers every policy.
