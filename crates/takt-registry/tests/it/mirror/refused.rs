@@ -110,7 +110,7 @@ fn a_refused_user_is_named_and_does_not_try_on() {
         ..mirror("Mill", &endpoint)
     };
     let (_registry, mut client) = registry(directory.path(), vec![options]);
-    problem(&mut client, "--mirror-password-file");
+    problem(&mut client, "check both (the file ");
     problem(&mut client, "anna");
     let before = connections.load(Ordering::SeqCst);
     thread::sleep(SOME_ATTEMPTS);
