@@ -549,9 +549,9 @@ fn deciding(
     let mut server = PLANT.server_config();
     let of_client = Deciding::with(Arc::clone(&client.policy), most_of_client);
     client.policy = of_client.clone();
-    let policies = server.policies.iter();
-    let found = policies.cloned().find(|policy| policy.uri() == profile.uri);
-    let of_server = Deciding::with(found.unwrap(), most_of_server);
+    let mut policies = server.policies.iter();
+    let found = policies.find(|policy| policy.uri() == profile.uri).unwrap();
+    let of_server = Deciding::with(Arc::clone(found), most_of_server);
     server.policies = vec![of_server.clone()];
     (Pair::new(client, server), [of_client, of_server])
 }
