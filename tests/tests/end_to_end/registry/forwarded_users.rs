@@ -189,7 +189,7 @@ fn a_provider_registers_as_an_engineer_and_is_reached_over_tcp() {
         _ => String::new(),
     };
     eventually("the reason is known", PATIENCE, || !reason().is_empty());
-    assert!(reason().contains("--role engineer"), "{}", reason());
+    assert!(reason().contains("needs the role engineer"), "{}", reason());
     drop(refused);
     let provider = press(user("bert"));
     wait_until_available(&mut consumer, &name);
