@@ -1,4 +1,4 @@
-//! The aggregate functions: names and NodeIds (OPC 10000-13, 4.2.2).
+//! The aggregate functions: names and NodeIds (OPC 10000-13, 4.2.2). `takt-history` computes them, in its module `aggregate`.
 
 use crate::ids;
 use crate::types::NodeId;

@@ -1,4 +1,5 @@
 //! Queueing disciplines with the names of Linux (`tc`), and the mechanisms with the names of IEEE 802.1Q.
+//! `docs/add-a-qdisc.md` describes a new one.
 
 mod description;
 mod limit;

@@ -1,4 +1,4 @@
-//! Operands of filters (OPC 10000-4, 7.7.4), checked.
+//! Operands of filters (OPC 10000-4, 7.7.4), checked. The module `filter` decodes them.
 
 use takt_space::{Event, View};
 use takt_ua::enumerations::NodeClass;
