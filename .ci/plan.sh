@@ -5,14 +5,14 @@
 # `test`: each change must pass it. `all`: it compiles everything once more, or takes patience.
 readonly PARTS=(
     "format       test    10 rustfmt agrees with every line"
-    "lint         test   160 clippy finds nothing, in any crate and target"
+    "lint         test   190 clippy finds nothing, in any crate and target"
     "generated    test    40 the generated files are what cargo xtask generate writes"
-    "unit         test   600 unit tests of all crates, and end-to-end tests on the real binaries"
-    "interop      test   400 foreign clients, servers and brokers: asyncua, python-opcua, async-opcua, gopcua, Milo, node-opcua, open62541, mosquitto"
+    "unit         test   650 unit tests of all crates, and end-to-end tests on the real binaries"
+    "interop      test   500 foreign clients, servers and brokers: asyncua, python-opcua, async-opcua, gopcua, Milo, node-opcua, open62541, mosquitto"
     "lab          test    30 every queueing discipline as Takt configures it, on Debian's ready-made kernel"
     "docs         test    60 rustdoc finds nothing to complain about"
     "deny         test    20 licences, duplicates and sources of all dependencies; advisories if their database can be reached"
-    "patience     all    250 end-to-end tests that take their time: attacks, crashes, many Providers, a limit of memory, endurance"
+    "patience     all    300 end-to-end tests that take their time: attacks, crashes, many Providers, a limit of memory, endurance"
     "miri         all    230 shared memory, cells, channels and encoders under Miri, also for aarch64 (needs a nightly toolchain)"
     "loom         all    150 every interleaving of the lock-free cells' models"
     "instructions all    250 the hot paths take no more instructions than they may, counted by callgrind"
