@@ -17,7 +17,6 @@ ahead_loom() { loom_tests --no-run; }
 
 part_loom() { loom_tests loom; }
 
-
 # Tests of one crate under Miri: an interpreter that finds undefined behaviour, and races in some of the orders that the memory model
 # allows. It is some thousand times slower than the processor, so what is run is chosen by names. CRATE ARGUMENTS...
 miri_tests() {

@@ -4,8 +4,8 @@ use crate::certificate::Certificate;
 
 /// The certificate of a peer, followed by those of its issuers (OPC 10000-6, 6.2.6).
 ///
-/// It is parsed when it arrives, and then passed along: to the check of the peer, to everybody who asks which application the peer is,
-/// and to audit records. What cannot be parsed is kept as it is, has no [`leaf`](Self::leaf), and passes no check.
+/// The certificate is parsed once, on arrival. The check of the peer, the services and the audit records take the parsed form. Bytes
+/// that cannot be parsed are kept as they are; such a certificate has no [`leaf`](Self::leaf) and passes no check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PeerCertificate {
     der: Vec<u8>,

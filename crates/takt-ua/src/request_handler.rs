@@ -24,7 +24,7 @@ pub type CompletionWaker = Arc<dyn Fn() + Send + Sync>;
 
 /// Answers the requests that a transport receives. It is called on the thread of the transport and must not block.
 ///
-/// How a channel begins differs between transports: each has a trait of its own for it, which extends this one.
+/// Channels begin in another way on each transport, so each transport extends this trait by one for the begin of its channels.
 pub trait RequestHandler {
     /// State that the handler keeps for each channel.
     type Connection;

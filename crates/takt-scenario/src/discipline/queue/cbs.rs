@@ -52,7 +52,7 @@ pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
 pub enum ShaperNumber<T> {
     /// The scenario gives it.
     Given(T),
-    /// It follows from the link and the traffic of the port.
+    /// The number follows from the link and the traffic of the port.
     Computed(T),
 }
 
