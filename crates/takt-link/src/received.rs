@@ -64,5 +64,8 @@ pub enum Source {
     /// `mqtt`: a broker does not name the publisher.
     Broker,
     /// `opc.iox2`: a process of this host.
-    SharedMemory,
+    SharedMemory {
+        /// Number of the open sender, which no other sender of this host has.
+        sender: u128,
+    },
 }

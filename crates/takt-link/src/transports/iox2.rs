@@ -236,12 +236,13 @@ impl Iox2Receiver {
                 continue;
             };
             message.copy_from_slice(sample.payload());
+            let sender = sample.origin().value();
             drop(sample);
             self.counters.count(message.len());
             count += 1;
             each(Received {
                 bytes: message,
-                source: Source::SharedMemory,
+                source: Source::SharedMemory { sender },
                 topic: None,
                 time: None,
             });

@@ -5,7 +5,7 @@ use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
     BrokerDataSetReaderTransportDataType, BrokerDataSetWriterTransportDataType,
-    BrokerWriterGroupTransportDataType, DataSetWriterDataType,
+    BrokerWriterGroupTransportDataType, DataSetReaderDataType, DataSetWriterDataType,
     DatagramConnectionTransport2DataType, DatagramConnectionTransportDataType,
     DatagramDataSetReaderTransportDataType, DatagramWriterGroupTransport2DataType,
     JsonWriterGroupMessageDataType, NetworkAddressUrlDataType, PubSubConnectionDataType,
@@ -141,44 +141,73 @@ pub fn reader_links(
     connection: &PubSubConnectionDataType,
     base: &LinkOptions,
 ) -> Result<Vec<LinkPlan>, ConfigurationError> {
-    let mut plans: Vec<LinkPlan> = Vec::new();
-    let mut add = |plan: LinkPlan| {
-        if !plans.contains(&plan) {
-            plans.push(plan);
+    ReaderLinkPlans::of(connection, base).map(|plans| plans.links)
+}
+
+/// Links of the readers of a connection.
+#[derive(Debug, Default)]
+pub(super) struct ReaderLinkPlans {
+    /// Links, each once.
+    pub(super) links: Vec<LinkPlan>,
+    /// Indexes of the links of each reader: of its messages, and of its metadata if that has a link of its own.
+    pub(super) of_readers: Vec<(usize, Option<usize>)>,
+}
+
+impl ReaderLinkPlans {
+    pub(super) fn of(
+        connection: &PubSubConnectionDataType,
+        base: &LinkOptions,
+    ) -> Result<Self, ConfigurationError> {
+        let mut plans = Self::default();
+        let groups = connection.reader_groups.iter();
+        for reader in groups.flat_map(|group| &group.data_set_readers) {
+            let (data, meta_data) = reader_plans(connection, reader, base)
+                .map_err(|problem| problem.at(reader.name.as_str()))?;
+            let meta_data = meta_data.map(|plan| plans.add(plan));
+            let data = plans.add(data);
+            plans.of_readers.push((data, meta_data));
         }
-    };
-    for reader in connection
-        .reader_groups
-        .iter()
-        .flat_map(|group| &group.data_set_readers)
-    {
-        let at = |problem: ConfigurationProblem| problem.at(reader.name.as_str());
-        let settings = &reader.transport_settings;
-        let datagram: Option<DatagramDataSetReaderTransportDataType> = settings.decode_as().ok();
-        let broker: Option<BrokerDataSetReaderTransportDataType> = settings.decode_as().ok();
-        let own = datagram
-            .map(|datagram| datagram.address)
-            .filter(|address| !address.is_null());
-        let address = own.as_ref().unwrap_or(&connection.address);
-        let mut plan = plan(address, base).map_err(at)?;
-        if plan.address.has_topics() {
-            let Some(broker) = broker.filter(|it| !it.queue_name.as_str().is_empty()) else {
-                let what = "the topic is missing, from which messages of the broker are received";
-                return Err(at(ConfigurationProblem::parameter("QueueName", what)));
-            };
-            plan.options.mqtt.topic = broker.queue_name.to_string();
-            plan.options.mqtt.quality_of_service =
-                quality_of_service(broker.requested_delivery_guarantee, base);
-            let meta_data = broker.meta_data_queue_name.as_str();
-            if !meta_data.is_empty() {
-                let mut plan = plan.clone();
-                plan.options.mqtt.topic = meta_data.to_owned();
-                add(plan);
-            }
-        }
-        add(plan);
+        Ok(plans)
     }
-    Ok(plans)
+
+    /// Adds a link unless it is there already, and returns its index.
+    pub(super) fn add(&mut self, plan: LinkPlan) -> usize {
+        let known = self.links.iter().position(|known| *known == plan);
+        known.unwrap_or_else(|| {
+            self.links.push(plan);
+            self.links.len() - 1
+        })
+    }
+}
+
+/// Returns the links of the messages of a reader, and of its metadata if it has a MetaDataQueueName.
+fn reader_plans(
+    connection: &PubSubConnectionDataType,
+    reader: &DataSetReaderDataType,
+    base: &LinkOptions,
+) -> Result<(LinkPlan, Option<LinkPlan>), ConfigurationProblem> {
+    let settings = &reader.transport_settings;
+    let datagram: Option<DatagramDataSetReaderTransportDataType> = settings.decode_as().ok();
+    let broker: Option<BrokerDataSetReaderTransportDataType> = settings.decode_as().ok();
+    let own = datagram
+        .map(|datagram| datagram.address)
+        .filter(|address| !address.is_null());
+    let address = own.as_ref().unwrap_or(&connection.address);
+    let mut data = plan(address, base)?;
+    if !data.address.has_topics() {
+        return Ok((data, None));
+    }
+    let Some(broker) = broker.filter(|it| !it.queue_name.as_str().is_empty()) else {
+        let what = "the topic is missing, from which messages of the broker are received";
+        return Err(ConfigurationProblem::parameter("QueueName", what));
+    };
+    data.options.mqtt.topic = broker.queue_name.to_string();
+    data.options.mqtt.quality_of_service =
+        quality_of_service(broker.requested_delivery_guarantee, base);
+    let queue = broker.meta_data_queue_name.as_str();
+    let mut meta_data = data.clone();
+    meta_data.options.mqtt.topic = queue.to_owned();
+    Ok((data, (!queue.is_empty()).then_some(meta_data)))
 }
 
 fn plan(address: &ExtensionObject, base: &LinkOptions) -> Result<LinkPlan, ConfigurationProblem> {

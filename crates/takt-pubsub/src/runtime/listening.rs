@@ -1,6 +1,5 @@
 //! Listening to an address without a configuration.
 
-use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -53,7 +52,11 @@ impl PubSub {
         let thread = SubscriberThread {
             subscriber: Subscriber::discovering(MAX_READERS),
             name: name.clone(),
-            links: iter::once(link).chain(discovery.clone()).collect(),
+            // One link receives each message once, also if both have one address.
+            links: match &discovery {
+                Some(other) if *other != link => vec![link, other.clone()],
+                _ => vec![link],
+            },
             discovery,
             prober: Prober::with_random_delays(),
             next_probe: Instant::now(),

@@ -43,6 +43,7 @@ use crate::security::KeyRing;
 use crate::subscriber::{DataTarget, Subscriber, SubscriberObserver};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
+use links::ReaderLinkPlans;
 use problem::Problems;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::Status;
@@ -287,22 +288,24 @@ impl PubSub {
         options: &RuntimeOptions,
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
-        let mut links = reader_links(connection, &options.link).map_err(within)?;
+        let mut links = ReaderLinkPlans::of(connection, &options.link).map_err(within)?;
         // Metadata may be received there.
         let discovery = discovery_link(connection, options).map_err(within)?;
         let discovery = discovery.filter(LinkPlan::is_shared);
-        if let Some(link) = discovery.clone().filter(|link| !links.contains(link)) {
-            links.push(link);
-        }
+        let shared = discovery.clone().map(|link| links.add(link));
         let standalone = &configuration.subscribed_data_sets;
-        let subscriber = Subscriber::new(connection, standalone, target).map_err(within)?;
+        let mut subscriber = Subscriber::new(connection, standalone, target).map_err(within)?;
+        for (reader, (data, meta_data)) in links.of_readers.into_iter().enumerate() {
+            let meta_data = meta_data.into_iter().chain(shared).collect();
+            subscriber.set_reader_links(reader, data, meta_data);
+        }
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let security_group_ids = subscriber.security_group_ids().map(str::to_owned).collect();
         let thread = SubscriberThread {
             subscriber,
             name: connection.name.to_string(),
-            links,
+            links: links.links,
             discovery,
             prober: Prober::with_random_delays(),
             next_probe: Instant::now(),

@@ -28,6 +28,8 @@ pub struct Statistics {
     pub fixed: u64,
     /// Number of messages that were not made, not sent, or not accepted.
     pub errors: u64,
+    /// Number of received messages that no DataSetReader takes.
+    pub unclaimed: u64,
     /// Number of publishing intervals that passed unused.
     pub overruns: u64,
     /// Greatest wake-up latency of a publishing interval, in nanoseconds.
@@ -43,6 +45,7 @@ pub(super) struct Status {
     network_messages: AtomicU64,
     fixed: AtomicU64,
     errors: AtomicU64,
+    unclaimed: AtomicU64,
     overruns: AtomicU64,
     max_wake_up_latency: AtomicU64,
 }
@@ -56,6 +59,7 @@ impl Default for Status {
             network_messages: AtomicU64::new(0),
             fixed: AtomicU64::new(0),
             errors: AtomicU64::new(0),
+            unclaimed: AtomicU64::new(0),
             overruns: AtomicU64::new(0),
             max_wake_up_latency: AtomicU64::new(0),
         }
@@ -101,6 +105,11 @@ impl Status {
     }
 
     #[inline]
+    pub(super) fn set_unclaimed(&self, unclaimed: u64) {
+        self.unclaimed.store(unclaimed, Ordering::Relaxed);
+    }
+
+    #[inline]
     pub(super) fn note_cycle(&self, overruns: u64, wake_up_latency: u64) {
         self.overruns.store(overruns, Ordering::Relaxed);
         if wake_up_latency > self.max_wake_up_latency.load(Ordering::Relaxed) {
@@ -116,6 +125,7 @@ impl Status {
             network_messages: load(&self.network_messages),
             fixed: load(&self.fixed),
             errors: load(&self.errors),
+            unclaimed: load(&self.unclaimed),
             overruns: load(&self.overruns),
             max_wake_up_latency: load(&self.max_wake_up_latency),
         }

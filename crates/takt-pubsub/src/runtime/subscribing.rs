@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use takt_link::{LinkError, LinkState, Receiver, Sender, open_receiver, open_sender};
+use takt_link::{LinkError, LinkState, Receiver, Sender, Source, open_receiver, open_sender};
 use takt_ua::enumerations::PubSubState;
 
 use super::commands::CommandReceiver;
@@ -15,7 +15,7 @@ use super::status::{Status, state_of_link};
 use super::{RealTime, StartError};
 use crate::discovery::Prober;
 use crate::security::KeyRing;
-use crate::subscriber::{Subscriber, SubscriberObserver};
+use crate::subscriber::{MessageSender, Origin, Subscriber, SubscriberObserver};
 use crate::time::Now;
 
 /// Longest wait for messages before the thread checks for commands.
@@ -135,15 +135,24 @@ impl SubscriberThread {
             problems,
             ..
         } = self;
-        for receiver in receivers.iter_mut() {
+        for (index, receiver) in receivers.iter_mut().enumerate() {
             let outcome = receiver.receive(wait, &mut |received| {
                 // There was a message, so there is a link.
                 let connection = match connection {
                     PubSubState::Error => PubSubState::Operational,
                     connection => connection,
                 };
-                let outcome =
-                    subscriber.receive(Now::read(), connection, received.bytes, observer.as_mut());
+                let origin = Origin {
+                    link: index,
+                    sender: sender_of(received.source, received.topic),
+                };
+                let outcome = subscriber.receive_from(
+                    &origin,
+                    Now::read(),
+                    connection,
+                    received.bytes,
+                    observer.as_mut(),
+                );
                 match outcome {
                     Ok(reception) => status.add(1, u64::from(reception.fixed), 0),
                     Err(error) => {
@@ -163,6 +172,21 @@ impl SubscriberThread {
             }
         }
         subscriber.handle_timeout(Now::read(), connection, observer.as_mut());
+        status.set_unclaimed(subscriber.unclaimed());
         status.set_states(link, connection);
+    }
+}
+
+/// Returns the sender of a message, as its link names it.
+#[inline]
+fn sender_of(source: Source, topic: Option<&str>) -> MessageSender<'_> {
+    match (topic, source) {
+        (Some(topic), _) => MessageSender::Topic(topic.into()),
+        (None, Source::Udp(address)) => MessageSender::Udp(address),
+        (None, Source::Ethernet { address, vlan }) => {
+            MessageSender::Ethernet(address.0, vlan.map_or(0, |vlan| vlan.id))
+        }
+        (None, Source::SharedMemory { sender }) => MessageSender::SharedMemory(sender),
+        (None, Source::Broker) => MessageSender::Unknown,
     }
 }

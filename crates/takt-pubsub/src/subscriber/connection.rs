@@ -8,9 +8,11 @@ use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetD
 use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 
 use super::data_set_reader::{DataSetReader, StateChanges};
+use super::filter::ReaderLinks;
 use super::fixed::FixedLayouts;
 use super::mapping::is_json;
 use super::memory::default_budget;
+use super::origin::Origin;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::SubscriberObserver;
 use super::target::DataTarget;
@@ -58,6 +60,10 @@ pub struct Subscriber {
     pub(super) max_discovered: usize,
     /// Memory for names, metadata and layouts of Publishers.
     pub(super) memory: MemoryBudget,
+    /// Number of messages that no reader takes.
+    pub(super) unclaimed: u64,
+    /// Links whose first message without a reader was reported.
+    pub(super) reported_links: Vec<usize>,
 }
 
 impl Default for Subscriber {
@@ -74,6 +80,8 @@ impl Default for Subscriber {
             told: None,
             max_discovered: 0,
             memory: default_budget(),
+            unclaimed: 0,
+            reported_links: Vec::new(),
         }
     }
 }
@@ -112,8 +120,11 @@ impl Subscriber {
     }
 
     /// Creates a subscriber that makes a reader for every DataSetWriter that it discovers, up to a number of them. Readers get
-    /// their metadata from announcements; without metadata, they accept fields that contain their type. Names are
-    /// `PublisherId/WriterGroupId/DataSetWriterId`.
+    /// their metadata from announcements; without metadata, they accept fields that contain their type.
+    ///
+    /// Names are `PublisherId/WriterGroup/DataSetWriter`, with `?` for parts that messages do not have. Messages that do not say
+    /// their Publisher are told apart by the address of their sender, and messages of a broker that do not say their Publisher or
+    /// DataSetWriter by their topic: it follows the name.
     ///
     /// At this number of readers, or when the budget is spent, the reader that was silent for longest makes room for another one;
     /// readers with one message at most do so first ([`SubscriberObserver::forgotten`]).
@@ -197,7 +208,20 @@ impl Subscriber {
         self.protections.set_keys(security_group_id, keys);
     }
 
-    /// Receives a NetworkMessage; an encrypted one is decrypted in place.
+    /// Sets the link of a reader's messages, and further links of its metadata, by indexes of links. Until then, the reader
+    /// takes messages from all links of the connection.
+    pub fn set_reader_links(&mut self, reader: usize, data: usize, meta_data: Vec<usize>) {
+        if let Some(reader) = self.readers.get_mut(reader) {
+            reader.links = ReaderLinks::new(data, meta_data);
+        }
+    }
+
+    /// Returns the number of messages that no reader takes.
+    pub fn unclaimed(&self) -> u64 {
+        self.unclaimed
+    }
+
+    /// Receives a NetworkMessage of an unknown sender, through the link with index 0; an encrypted one is decrypted in place.
     ///
     /// # Errors
     /// The message, or a part of it, was not accepted. The other parts were.
@@ -208,14 +232,29 @@ impl Subscriber {
         message: &mut [u8],
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
+        self.receive_from(&Origin::default(), now, connection, message, observer)
+    }
+
+    /// Receives a NetworkMessage as [`receive`](Self::receive) does, from this origin.
+    ///
+    /// # Errors
+    /// The errors are those of [`receive`](Self::receive).
+    pub fn receive_from(
+        &mut self,
+        origin: &Origin<'_>,
+        now: Now,
+        connection: PubSubState,
+        message: &mut [u8],
+        observer: &mut dyn SubscriberObserver,
+    ) -> Result<Reception, ReceiveError> {
         if is_json(message) {
-            let outcome = self.receive_json(now, connection, message, observer);
+            let outcome = self.receive_json(origin, now, connection, message, observer);
             self.tell_states(now, connection, observer);
             return outcome;
         }
         let protection = match self.protections.is_empty() {
             true => None,
-            false => self.verify(now, connection, message)?,
+            false => self.verify(origin, now, connection, message)?,
         };
         let message = &*message;
         let listens = |reader: &DataSetReader, index: usize| {
@@ -226,15 +265,16 @@ impl Subscriber {
             self.protection_of.get(index) == Some(&protection)
                 && group.is_some_and(|group| reader.listens(group.state(connection)))
         };
+        let received = (message, origin.link);
         let fixed = self
             .layouts
-            .receive(message, &mut self.readers, listens, now, observer);
+            .receive(received, &mut self.readers, listens, now, observer);
         let outcome = match fixed {
             Some(outcome) => outcome.map(|accepted| Reception {
                 accepted,
                 fixed: true,
             }),
-            None => self.receive_general(now, connection, message, protection, observer),
+            None => self.receive_general(origin, now, connection, message, protection, observer),
         };
         self.tell_states(now, connection, observer);
         outcome
@@ -244,6 +284,7 @@ impl Subscriber {
     /// of protected messages wants it.
     fn verify(
         &mut self,
+        origin: &Origin<'_>,
         now: Now,
         connection: PubSubState,
         bytes: &mut [u8],
@@ -262,7 +303,7 @@ impl Subscriber {
             if let Some(Some(protection)) = self.protection_of.get(index)
                 && let Some(wanted) = wanted.get_mut(*protection)
                 && listens
-                && reader.wants(&message)
+                && reader.wants(&message, origin)
             {
                 *wanted = true;
             }
@@ -275,6 +316,20 @@ impl Subscriber {
         self.protections
             .verify(candidates, bytes, now)
             .map(|(index, _)| Some(index))
+    }
+
+    /// Counts a message that no reader takes, and reports the first one of each link.
+    pub(super) fn note_unclaimed(
+        &mut self,
+        link: usize,
+        said: &dyn std::fmt::Display,
+        observer: &mut dyn SubscriberObserver,
+    ) {
+        self.unclaimed += 1;
+        if !self.reported_links.contains(&link) {
+            self.reported_links.push(link);
+            observer.unclaimed(said);
+        }
     }
 
     /// Returns the reassembler of chunks with this protection. Chunks with another protection, which others may have sent, are
@@ -322,6 +377,7 @@ impl Subscriber {
         self.told = Some(connection);
         for (reader, group) in self.readers.iter_mut().zip(&self.group_of) {
             if let Some(group) = self.groups.get(*group)
+                && !reader.is_announced
                 && let Some(state) = reader.take_new_state(group.state(connection), now.date_time)
             {
                 observer.state_changed(&reader.name, state);

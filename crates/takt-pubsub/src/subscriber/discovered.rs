@@ -3,10 +3,14 @@
 //! Any host can send messages of many Publishers. If there is no room for a new reader, the least important one makes room: so
 //! neither readers nor metadata of forged Publishers keep a new Publisher out.
 
-use takt_ua::structures::{DataSetMetaDataType, DataSetReaderDataType};
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetReaderDataType, JsonDataSetReaderMessageDataType,
+};
+use takt_ua::{ExtensionObject, Variant};
 
 use super::connection::Subscriber;
 use super::data_set_reader::DataSetReader;
+use super::identity::{Identity, Said};
 use super::memory::meta_data_size;
 use super::received::SubscriberObserver;
 use super::target::SubscribedField;
@@ -14,23 +18,98 @@ use crate::error::ReceiveError;
 use crate::time::Now;
 
 impl Subscriber {
-    /// Makes a reader for a discovered DataSetWriter. `writer_name` identifies it if it has no DataSetWriterId.
+    /// Makes a reader for a DataSetWriter that sends, if it has none yet.
     ///
     /// # Errors
     /// There is no room for the reader.
-    pub(super) fn add_reader(
+    pub(super) fn discover_writer(
         &mut self,
-        configuration: &DataSetReaderDataType,
-        writer_name: &str,
+        said: &Said<'_>,
+        now: Now,
+        observer: &mut dyn SubscriberObserver,
+    ) -> Result<(), ReceiveError> {
+        let is_this =
+            |reader: &DataSetReader| reader.identity.as_ref().is_some_and(|it| it.is(said));
+        if let Some(reader) = self.readers.iter_mut().find(|reader| is_this(reader)) {
+            if std::mem::take(&mut reader.is_announced) {
+                self.changes.note();
+            }
+            return Ok(());
+        }
+        let is_described = |reader: &DataSetReader| {
+            let identity = reader.identity.as_ref();
+            reader.is_announced && identity.is_some_and(|it| it.is_described_by(said))
+        };
+        let Some(index) = self.readers.iter().position(is_described) else {
+            return self.add_reader(said, false, now, observer);
+        };
+        // The metadata came first, and may say less or more than the messages.
+        let name = self.free_name(said);
+        if let Some(reader) = self.readers.get_mut(index) {
+            reader.name = name;
+            reader.identity = Some(Identity::of(said));
+            reader.is_announced = false;
+            self.changes.note();
+        }
+        self.with_room(0, &is_this, observer, |subscriber| {
+            let reader = subscriber.readers.iter_mut().find(|reader| is_this(reader));
+            reader.map_or(Ok(()), |reader| {
+                let size = meta_data_size(&reader.meta_data);
+                reader.keep(size, "the metadata")
+            })
+        })
+    }
+
+    /// Makes a reader for a DataSetWriter whose metadata was announced, if it has none yet.
+    ///
+    /// # Errors
+    /// There is no room for the reader.
+    pub(super) fn announce_writer(
+        &mut self,
+        said: &Said<'_>,
+        now: Now,
+        observer: &mut dyn SubscriberObserver,
+    ) -> Result<(), ReceiveError> {
+        let mut identities = self
+            .readers
+            .iter()
+            .filter_map(|reader| reader.identity.as_ref());
+        match identities.any(|identity| identity.is_described_by(said)) {
+            true => Ok(()),
+            false => self.add_reader(said, true, now, observer),
+        }
+    }
+
+    fn add_reader(
+        &mut self,
+        said: &Said<'_>,
+        is_announced: bool,
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         while self.readers.len() >= self.max_discovered && self.forget_one(&|_| false, observer) {}
+        let configuration = DataSetReaderDataType {
+            name: self.free_name(said).as_str().into(),
+            enabled: true,
+            publisher_id: said
+                .publisher_id
+                .map(|id| Variant::from(id.to_owned()))
+                .unwrap_or_default(),
+            data_set_writer_id: said.data_set_writer_id.unwrap_or(0),
+            message_settings: match said.is_json {
+                true => {
+                    ExtensionObject::from_structure(&JsonDataSetReaderMessageDataType::default())
+                }
+                false => ExtensionObject::NULL,
+            },
+            ..DataSetReaderDataType::default()
+        };
         let mut nowhere = |_: SubscribedField<'_>| None;
         // Nothing in this configuration can be invalid.
-        let made = DataSetReader::new(configuration, &[], &mut nowhere, &self.memory);
+        let made = DataSetReader::new(&configuration, &[], &mut nowhere, &self.memory);
         if let Ok(mut reader) = made {
-            reader.data_set_writer_name = writer_name.to_owned();
+            reader.identity = Some(Identity::of(said));
+            reader.is_announced = is_announced;
             reader.begins_at(now.instant);
             self.with_room(0, &|_| false, observer, |_| reader.keep(0, "the name"))?;
             reader.changes = self.changes.clone();
@@ -40,6 +119,15 @@ impl Subscriber {
             self.protection_of.push(None);
         }
         Ok(())
+    }
+
+    /// Returns a name that no other reader has: different senders may say the same, as a number and as a text.
+    fn free_name(&self, said: &Said<'_>) -> String {
+        let name = said.to_string();
+        let is_free = |name: &String| !self.readers.iter().any(|reader| reader.name == *name);
+        let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        names.find(is_free).unwrap_or_default()
     }
 
     /// Passes announced metadata to the readers that need it.

@@ -1,16 +1,27 @@
 //! Filter of a DataSetReader (OPC 10000-14, 6.2.9.1 to 6.2.9.3).
 
+use takt_ua::enumerations::{
+    JsonDataSetMessageContentMask, JsonNetworkMessageContentMask, UadpNetworkMessageContentMask,
+};
+use takt_ua::structures::{JsonDataSetReaderMessageDataType, UadpDataSetReaderMessageDataType};
 use takt_wire::{NetworkMessageRef, PublisherId, PublisherIdRef};
 
 use super::data_set_reader::DataSetReader;
+use super::identity::Said;
+use super::origin::Origin;
 
 impl DataSetReader {
-    /// Returns true if the NetworkMessage is from the configured Publisher and WriterGroup (OPC 10000-14, 6.2.9.1 to 6.2.9.3).
-    /// Parts that a message does not have are not compared.
-    pub(super) fn wants(&self, message: &NetworkMessageRef<'_>) -> bool {
+    /// Returns true if the NetworkMessage is from the configured Publisher and WriterGroup (OPC 10000-14, 6.2.9.1 to 6.2.9.3), and
+    /// came through the reader's link. Parts that a message does not have are not compared, unless the configured masks announce
+    /// them (6.3.1.4.5).
+    pub(super) fn wants(&self, message: &NetworkMessageRef<'_>, origin: &Origin<'_>) -> bool {
+        if let Some(identity) = &self.identity {
+            return identity.is_in(message, origin);
+        }
         let group = message.group_header.unwrap_or_default();
         let publisher = match (&self.publisher_id, message.publisher_id) {
             (Some(wanted), Some(found)) => same_publisher(wanted.as_ref(), found),
+            (Some(_), None) => !self.needs.publisher_id,
             _ => true,
         };
         let equals = |wanted: u16, found: Option<u16>| {
@@ -18,6 +29,7 @@ impl DataSetReader {
         };
         publisher
             && self.takes_uadp
+            && self.links.have_data(origin.link)
             && equals(self.writer_group_id, group.writer_group_id)
             && equals(
                 self.settings.network_message_number,
@@ -31,13 +43,11 @@ impl DataSetReader {
 
     /// Returns true if a DataSetMessage is from the configured DataSetWriter.
     pub(super) fn wants_writer(&self, data_set_writer_id: Option<u16>) -> bool {
-        self.data_set_writer_id == 0
-            || data_set_writer_id.is_none_or(|id| id == self.data_set_writer_id)
-    }
-
-    /// Returns true if it reads this DataSetWriter, or any.
-    pub(super) fn reads(&self, data_set_writer_id: u16) -> bool {
-        self.data_set_writer_id == 0 || self.data_set_writer_id == data_set_writer_id
+        match (&self.identity, data_set_writer_id) {
+            (Some(identity), found) => identity.has_writer_id(found),
+            (None, Some(id)) => self.data_set_writer_id == 0 || self.data_set_writer_id == id,
+            (None, None) => self.data_set_writer_id == 0 || !self.needs.data_set_writer_id,
+        }
     }
 
     /// Returns the DataSetWriter that it reads, if its metadata is missing.
@@ -48,11 +58,78 @@ impl DataSetReader {
             .then_some((publisher_id, self.data_set_writer_id))
     }
 
-    /// Returns true if an announcement is of this writer.
-    pub(super) fn wants_announced(&self, publisher: PublisherIdRef<'_>, writer: u16) -> bool {
-        let publisher_id = self.publisher_id.as_ref();
-        publisher_id.is_none_or(|wanted| same_publisher(wanted.as_ref(), publisher))
-            && self.data_set_writer_id == writer
+    /// Returns true if an announcement in UADP is of the DataSetWriter that it reads.
+    pub(super) fn wants_announced(&self, announced: &Said<'_>, link: usize) -> bool {
+        if let Some(identity) = &self.identity {
+            return identity.is_described_by(announced);
+        }
+        let wanted = self.publisher_id.as_ref();
+        let publisher = wanted.is_none_or(|wanted| {
+            let found = announced.publisher_id;
+            found.is_some_and(|found| same_publisher(wanted.as_ref(), found))
+        });
+        publisher
+            && announced.data_set_writer_id == Some(self.data_set_writer_id)
+            && self.links.have_meta_data(link)
+    }
+}
+
+/// Parts that messages for a configured reader have, according to its masks: without them, messages are for others.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NeededParts {
+    pub(super) publisher_id: bool,
+    pub(super) data_set_writer_id: bool,
+}
+
+impl NeededParts {
+    /// Returns the parts of the masks for UADP.
+    pub(super) fn of_uadp(settings: &UadpDataSetReaderMessageDataType) -> Self {
+        let has = |bit: u32| settings.network_message_content_mask & bit != 0;
+        Self {
+            publisher_id: has(UadpNetworkMessageContentMask::PublisherId),
+            data_set_writer_id: has(UadpNetworkMessageContentMask::PayloadHeader),
+        }
+    }
+
+    /// Returns the parts of the masks for JSON.
+    pub(super) fn of_json(settings: &JsonDataSetReaderMessageDataType) -> Self {
+        use JsonDataSetMessageContentMask as DataSetMask;
+        use JsonNetworkMessageContentMask as Mask;
+        let has = |bit: u32| settings.network_message_content_mask & bit != 0;
+        let has_header = has(Mask::DataSetMessageHeader);
+        let in_header = |bit: u32| has_header && settings.data_set_message_content_mask & bit != 0;
+        let with_publisher = has(Mask::NetworkMessageHeader) && has(Mask::PublisherId);
+        Self {
+            publisher_id: with_publisher || in_header(DataSetMask::PublisherId),
+            data_set_writer_id: in_header(DataSetMask::DataSetWriterId),
+        }
+    }
+}
+
+/// Links of a configured reader, by their indexes in the connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReaderLinks {
+    /// Link of its messages; `None`: they may come through any.
+    data: Option<usize>,
+    /// Further links of metadata.
+    meta_data: Vec<usize>,
+}
+
+impl ReaderLinks {
+    pub(super) fn new(data: usize, meta_data: Vec<usize>) -> Self {
+        Self {
+            data: Some(data),
+            meta_data,
+        }
+    }
+
+    #[inline]
+    pub(super) fn have_data(&self, link: usize) -> bool {
+        self.data.is_none_or(|data| data == link)
+    }
+
+    pub(super) fn have_meta_data(&self, link: usize) -> bool {
+        self.have_data(link) || self.meta_data.contains(&link)
     }
 }
 

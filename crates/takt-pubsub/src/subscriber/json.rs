@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::json_encoding::DEFAULT_MAX_LENGTH;
-use takt_ua::structures::{DataSetReaderDataType, FieldMetaData, JsonDataSetReaderMessageDataType};
-use takt_ua::{DataValue, ExtensionObject, StatusCode, UaString, Variant};
+use takt_ua::structures::FieldMetaData;
+use takt_ua::{DataValue, StatusCode, UaString};
+use takt_wire::PublisherIdRef;
 use takt_wire::json::{
     JsonDataSetMessage, JsonDataSetMessageType, JsonLayout, JsonMessage, JsonMessageError,
     JsonNetworkMessage, JsonPayload,
@@ -15,23 +16,30 @@ use takt_wire::json::{
 use super::connection::{Reception, Subscriber};
 use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
+use super::identity::Said;
 use super::incoming::Incoming;
 use super::memory::meta_data_size;
+use super::origin::{MessageSender, Origin};
 use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
 use crate::time::Now;
 
-/// Sender of a DataSetMessage; missing parts are empty, and are not compared.
+/// Sender of a DataSetMessage or of metadata; missing parts are empty.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JsonSource<'a> {
     pub(super) publisher_id: &'a str,
     pub(super) writer_group_name: &'a str,
     pub(super) data_set_writer_id: Option<u16>,
     pub(super) data_set_writer_name: &'a str,
+    pub(super) origin: &'a Origin<'a>,
 }
 
 impl<'a> JsonSource<'a> {
-    fn of(network_message: &'a JsonNetworkMessage, message: &'a JsonDataSetMessage) -> Self {
+    fn of(
+        network_message: &'a JsonNetworkMessage,
+        message: &'a JsonDataSetMessage,
+        origin: &'a Origin<'a>,
+    ) -> Self {
         let first = |one: &'a UaString, other: &'a UaString| match one.is_null() {
             true => other.as_str(),
             false => one.as_str(),
@@ -42,7 +50,24 @@ impl<'a> JsonSource<'a> {
             writer_group_name: first(&message.writer_group_name, group),
             data_set_writer_id: message.data_set_writer_id,
             data_set_writer_name: message.data_set_writer_name.as_str(),
+            origin,
         }
+    }
+
+    /// Returns the identity of the DataSetWriter, as far as it is said.
+    pub(super) fn said(&self) -> Said<'a> {
+        let publisher_id = Some(self.publisher_id).filter(|id| !id.is_empty());
+        let said = Said {
+            is_json: true,
+            publisher_id: publisher_id.map(|id| PublisherIdRef::String(Some(id))),
+            writer_group_id: None,
+            writer_group_name: self.writer_group_name,
+            network_message_number: None,
+            data_set_writer_id: self.data_set_writer_id,
+            data_set_writer_name: self.data_set_writer_name,
+            sender: MessageSender::Unknown,
+        };
+        said.from(self.origin)
     }
 
     pub(super) fn says_writer(&self) -> bool {
@@ -53,34 +78,44 @@ impl<'a> JsonSource<'a> {
 impl Subscriber {
     pub(super) fn receive_json(
         &mut self,
+        origin: &Origin<'_>,
         now: Now,
         connection: PubSubState,
         text: &[u8],
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         let mut accepted = 0;
-        match self.decode_json(text)? {
+        match self.decode_json(text, origin.link)? {
             JsonMessage::Data(network_message) => {
                 let mut outcome = Ok(());
+                let mut claimed = network_message.messages.is_empty();
                 for message in &network_message.messages {
-                    let source = JsonSource::of(&network_message, message);
+                    let source = JsonSource::of(&network_message, message, origin);
                     if self.max_discovered > 0
                         && let Err(error) = self
-                            .discover_json(source, now, observer)
+                            .discover_writer(&source.said(), now, observer)
                             .and_then(|()| self.learn_names(source, message, observer))
                     {
                         outcome = Err(error);
                         continue;
                     }
                     match self.pass_on_json(source, message, now, connection, observer) {
-                        Ok(count) => accepted += count,
+                        Ok(Some(count)) => {
+                            claimed = true;
+                            accepted += count;
+                        }
+                        Ok(None) => {}
                         Err(error) => outcome = Err(error),
                     }
                 }
                 outcome?;
+                if let Some(first) = network_message.messages.first().filter(|_| !claimed) {
+                    let source = JsonSource::of(&network_message, first, origin);
+                    self.note_unclaimed(origin.link, &source.said(), observer);
+                }
             }
             JsonMessage::Discovery(message) => {
-                self.take_json_discovery(*message, now, observer)?;
+                self.take_json_discovery(*message, origin, now, observer)?;
             }
             JsonMessage::Action(_) => {}
         }
@@ -91,9 +126,10 @@ impl Subscriber {
     }
 
     /// Decodes a message by its form, unless the readers are configured with fewer headers: fields may have the names of headers.
-    fn decode_json(&self, text: &[u8]) -> Result<JsonMessage, JsonMessageError> {
+    fn decode_json(&self, text: &[u8], link: usize) -> Result<JsonMessage, JsonMessageError> {
         let message = JsonMessage::decode(text);
-        let mut layouts = self.readers.iter().filter(|reader| reader.takes_json);
+        let is_here = |reader: &&DataSetReader| reader.takes_json && reader.links.have_data(link);
+        let mut layouts = self.readers.iter().filter(is_here);
         let known = layouts.next().and_then(|reader| reader.json_layout);
         let known = known.filter(|known| layouts.all(|it| it.json_layout == Some(*known)));
         match (&message, known) {
@@ -109,7 +145,7 @@ impl Subscriber {
         }
     }
 
-    /// Passes a message on to readers; returns the number of readers that have accepted it.
+    /// Passes a message on to readers; returns the number of readers that have accepted it, `None` if it is for none.
     fn pass_on_json(
         &mut self,
         source: JsonSource<'_>,
@@ -117,8 +153,8 @@ impl Subscriber {
         now: Now,
         connection: PubSubState,
         observer: &mut dyn SubscriberObserver,
-    ) -> Result<usize, ReceiveError> {
-        let mut accepted = 0;
+    ) -> Result<Option<usize>, ReceiveError> {
+        let mut accepted = None;
         let mut outcome = Ok(());
         for (index, reader) in self.readers.iter_mut().enumerate() {
             let group = self.group_of.get(index);
@@ -130,51 +166,12 @@ impl Subscriber {
                 continue;
             }
             match reader.receive_json(source, message, now, observer) {
-                Ok(is_accepted) => accepted += usize::from(is_accepted),
+                Ok(Some(is_accepted)) => *accepted.get_or_insert(0) += usize::from(is_accepted),
+                Ok(None) => {}
                 Err(error) => outcome = Err(error),
             }
         }
         outcome.map(|()| accepted)
-    }
-
-    /// Makes a reader for a DataSetWriter that has none yet.
-    ///
-    /// # Errors
-    /// There is no room for the reader.
-    pub(super) fn discover_json(
-        &mut self,
-        source: JsonSource<'_>,
-        now: Now,
-        observer: &mut dyn SubscriberObserver,
-    ) -> Result<(), ReceiveError> {
-        if self.readers.iter().any(|reader| reader.wants_json(source)) {
-            return Ok(());
-        }
-        let said = |text: &'_ str| if text.is_empty() { "?" } else { text }.to_owned();
-        let writer = match (source.data_set_writer_name, source.data_set_writer_id) {
-            ("", id) => id.unwrap_or(0).to_string(),
-            (name, _) => name.to_owned(),
-        };
-        let publisher = said(source.publisher_id);
-        let group = said(source.writer_group_name);
-        let publisher_id = match source.publisher_id {
-            "" => Variant::Empty,
-            id => Variant::from(id),
-        };
-        let settings = JsonDataSetReaderMessageDataType::default();
-        let configuration = DataSetReaderDataType {
-            name: format!("{publisher}/{group}/{writer}").as_str().into(),
-            enabled: true,
-            publisher_id,
-            data_set_writer_id: source.data_set_writer_id.unwrap_or(0),
-            message_settings: ExtensionObject::from_structure(&settings),
-            ..DataSetReaderDataType::default()
-        };
-        let writer_name = match source.data_set_writer_id {
-            None => source.data_set_writer_name,
-            Some(_) => "",
-        };
-        self.add_reader(&configuration, writer_name, now, observer)
     }
 
     /// Learns the names of the fields of a message, for readers without metadata.
@@ -201,48 +198,56 @@ impl Subscriber {
 }
 
 impl DataSetReader {
-    /// Returns true if a DataSetMessage is from the configured Publisher and DataSetWriter. PublisherIds are texts here.
+    /// Returns true if a DataSetMessage is from the configured Publisher and DataSetWriter, and came through the reader's link.
+    /// PublisherIds are texts here.
     fn wants_json(&self, source: JsonSource<'_>) -> bool {
-        let writer = source.data_set_writer_id;
-        self.takes_json
-            && self.is_published_by(source.publisher_id)
-            && self.wants_writer(writer)
-            && self.is_named(source.data_set_writer_name)
+        match &self.identity {
+            Some(identity) => identity.is(&source.said()),
+            None => {
+                self.takes_json
+                    && self.links.have_data(source.origin.link)
+                    && self.is_published_by(source.publisher_id)
+                    && self.wants_writer(source.data_set_writer_id)
+            }
+        }
     }
 
     /// Returns true if metadata is of the DataSetWriter that it reads.
     pub(super) fn is_of(&self, source: JsonSource<'_>) -> bool {
-        let same_id = match source.data_set_writer_id {
-            Some(id) => self.data_set_writer_id == id,
-            None => !self.data_set_writer_name.is_empty(),
-        };
-        same_id && self.wants_json(source)
+        match &self.identity {
+            Some(identity) => identity.is_described_by(&source.said()),
+            None => {
+                let wanted = self.publisher_id.as_ref();
+                self.takes_json
+                    && self.links.have_meta_data(source.origin.link)
+                    && wanted.is_none_or(|wanted| wanted.to_string() == source.publisher_id)
+                    && source.data_set_writer_id == Some(self.data_set_writer_id)
+            }
+        }
     }
 
     fn is_published_by(&self, publisher_id: &str) -> bool {
-        let wanted = self.publisher_id.as_ref();
-        publisher_id.is_empty() || wanted.is_none_or(|wanted| wanted.to_string() == publisher_id)
+        match (&self.publisher_id, publisher_id) {
+            (Some(_), "") => !self.needs.publisher_id,
+            (Some(wanted), found) => wanted.to_string() == found,
+            (None, _) => true,
+        }
     }
 
-    fn is_named(&self, writer: &str) -> bool {
-        let wanted = self.data_set_writer_name.as_str();
-        wanted.is_empty() || writer.is_empty() || wanted == writer
-    }
-
-    /// Receives a JSON DataSetMessage; returns `false` if it is discarded.
+    /// Receives a JSON DataSetMessage; returns `false` if it is discarded, `None` if it is for another reader.
     fn receive_json(
         &mut self,
         source: JsonSource<'_>,
         message: &JsonDataSetMessage,
         now: Now,
         observer: &mut dyn SubscriberObserver,
-    ) -> Result<bool, ReceiveError> {
+    ) -> Result<Option<bool>, ReceiveError> {
         let kind = match message.message_type() {
             JsonDataSetMessageType::KeyFrame => DataSetKind::KeyFrame,
             JsonDataSetMessageType::DeltaFrame => DataSetKind::DeltaFrame,
             JsonDataSetMessageType::Event => DataSetKind::Event,
             JsonDataSetMessageType::KeepAlive => DataSetKind::KeepAlive,
-            JsonDataSetMessageType::Other(_) => return Ok(false),
+            JsonDataSetMessageType::Other(_) => return Ok(Some(false)),
         };
         let payload = match &message.payload {
             Some(payload) if kind != DataSetKind::KeepAlive => Cow::Borrowed(payload),
@@ -252,7 +257,7 @@ impl DataSetReader {
         if let Some(name) = foreign.filter(|_| !self.knows_any(&payload)) {
             // Without headers, only the names of fields identify the writer.
             return match source.says_writer() {
-                false => Ok(false),
+                false => Ok(None),
                 true => Err(ReceiveError::FieldName {
                     reader: self.name.clone(),
                     name: name.clone(),
@@ -268,7 +273,7 @@ impl DataSetReader {
             status: message.status.unwrap_or(StatusCode::Good),
         };
         let decode = |reader: &mut Self| reader.decode_json(&payload, message);
-        self.take(&incoming, decode, now, observer)
+        self.take(&incoming, decode, now, observer).map(Some)
     }
 
     fn knows_any(&self, payload: &JsonPayload) -> bool {

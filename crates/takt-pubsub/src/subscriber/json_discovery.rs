@@ -8,6 +8,7 @@ use takt_wire::{
 
 use super::connection::Subscriber;
 use super::json::JsonSource;
+use super::origin::Origin;
 use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
 use crate::time::Now;
@@ -17,6 +18,7 @@ impl Subscriber {
     pub(super) fn take_json_discovery(
         &mut self,
         message: JsonDiscoveryMessage,
+        origin: &Origin<'_>,
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
@@ -34,14 +36,17 @@ impl Subscriber {
                 writer_group_name: writer_group_name.as_str(),
                 data_set_writer_id: *data_set_writer_id,
                 data_set_writer_name: data_set_writer_name.as_str(),
+                origin,
             };
-            if self.max_discovered > 0 {
-                outcome = self.discover_json(source, now, observer);
+            if source.says_writer() {
+                if self.max_discovered > 0 {
+                    outcome = self.announce_writer(&source.said(), now, observer);
+                }
+                let given = self.give_meta_data(meta_data, observer, |reader, protection| {
+                    protection.is_none() && reader.is_of(source)
+                });
+                outcome = outcome.and(given);
             }
-            let given = self.give_meta_data(meta_data, observer, |reader, protection| {
-                protection.is_none() && source.says_writer() && reader.is_of(source)
-            });
-            outcome = outcome.and(given);
         }
         let announcement = DiscoveryAnnouncement {
             // JSON has no sequence number.

@@ -16,7 +16,7 @@ use takt_ua::{Identifier, LocalizedText, NodeId, QualifiedName, UaString, Varian
 pub const DEFAULT_MAX_MEMORY: usize = 64 << 20;
 
 /// Overhead of the allocator for each allocation, in bytes.
-const ALLOCATION: usize = 16;
+pub(super) const ALLOCATION: usize = 16;
 
 /// Memory of a field beside its metadata, in bytes: its place in the layout of RawData.
 const LAYOUT: usize = 192;

@@ -111,6 +111,12 @@ pub trait SubscriberObserver {
         let _ = error;
     }
 
+    /// Reports a message that no reader takes: its PublisherId, WriterGroup and DataSetWriter, `?` for parts that it does not have.
+    /// Only the first one of each link is reported; all of them are counted ([`Subscriber::unclaimed`](super::Subscriber::unclaimed)).
+    fn unclaimed(&mut self, message: &dyn std::fmt::Display) {
+        let _ = message;
+    }
+
     /// Reports that a discovered reader is removed, because its room is needed for another one.
     fn forgotten(&mut self, reader: &str) {
         let _ = reader;

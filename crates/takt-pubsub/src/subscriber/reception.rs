@@ -1,15 +1,15 @@
 //! Messages that go through the general decoder, and the discovery of DataSetWriters by them.
 
-use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
-use takt_ua::structures::DataSetReaderDataType;
 use takt_wire::{
     AnnouncementContent, DataSetContentRef, DataSetMessageRef, DiscoveryAnnouncement,
-    NetworkMessageRef, NetworkMessageType, PayloadParameters, PayloadRef, PublisherIdRef,
+    NetworkMessageRef, NetworkMessageType, PayloadParameters, PayloadRef,
 };
 
 use super::connection::{Reception, Subscriber};
 use super::data_set_reader::DataSetReader;
+use super::identity::Said;
+use super::origin::Origin;
 use super::protection::is_signed;
 use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
@@ -19,6 +19,7 @@ use crate::time::Now;
 impl Subscriber {
     pub(super) fn receive_general(
         &mut self,
+        origin: &Origin<'_>,
         now: Now,
         connection: PubSubState,
         bytes: &[u8],
@@ -26,16 +27,23 @@ impl Subscriber {
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         let message = NetworkMessageRef::new_checked(bytes)?;
+        if message.action_header.is_some() {
+            // A request has the PublisherId of its Responder, and a response is for its Requestor.
+            return Ok(Reception::default());
+        }
         // Existing readers receive the message even if there is no room for new ones.
         let mut outcome = match self.max_discovered {
             0 => Ok(()),
-            _ => self.discover(&message, now, observer),
+            _ => self.discover(&message, origin, now, observer),
         };
-        let wanted = self.wanting(&message, connection, protection);
+        let wanted = self.wanting(&message, origin, connection, protection);
         if protection.is_none() && is_signed(&message) {
             // A Subscriber that makes its readers itself would receive the message, if it had the keys.
             return match wanted.is_empty() && self.max_discovered == 0 {
-                true => Ok(Reception::default()),
+                true => {
+                    self.note_unclaimed_uadp(&message, origin, observer);
+                    Ok(Reception::default())
+                }
                 false => Err(ReceiveError::NotExpected),
             };
         }
@@ -45,7 +53,7 @@ impl Subscriber {
             at.map_err(ReceiveError::from)
         };
         let mut accepted = Vec::new();
-        let mut declined = false;
+        let (mut declined, mut claimed) = (false, false);
         // Messages without a PayloadHeader: a reader may have the place of its DataSetMessage (OPC 10000-14, 6.3.1.4.3).
         let (placed, wanted): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|index| {
             let offset = self
@@ -61,6 +69,7 @@ impl Subscriber {
                 .map_or(0, DataSetReader::data_set_offset);
             let received = payload(offset)
                 .and_then(|found| self.pass_on(index, &message, &found, now, observer));
+            claimed |= !matches!(received, Ok(None));
             match received {
                 Ok(Some(true)) => accepted.push((index, usize::MAX)),
                 Ok(_) => {}
@@ -69,6 +78,9 @@ impl Subscriber {
         }
         let announced = message.network_message_type != NetworkMessageType::DataSetMessage;
         if wanted.is_empty() && !announced {
+            if !claimed && outcome.is_ok() {
+                self.note_unclaimed_uadp(&message, origin, observer);
+            }
             return outcome.map(|()| Reception {
                 accepted: accepted.len(),
                 fixed: false,
@@ -81,10 +93,12 @@ impl Subscriber {
         };
         let payload = match message.payload(&parameters)? {
             PayloadRef::Chunk(chunk) => {
-                match self
-                    .reassembler(protection)
-                    .push(&message, &chunk, now.instant)?
-                {
+                match self.reassembler(protection).push_from(
+                    origin.number(),
+                    &message,
+                    &chunk,
+                    now.instant,
+                )? {
                     None => return Ok(Reception::default()),
                     Some(whole) => {
                         reassembled = whole.bytes;
@@ -106,7 +120,9 @@ impl Subscriber {
                         }
                     };
                     for index in &wanted {
-                        match self.pass_on(*index, &message, &found, now, observer) {
+                        let received = self.pass_on(*index, &message, &found, now, observer);
+                        claimed |= !matches!(received, Ok(None));
+                        match received {
                             Ok(Some(true)) => accepted.push((*index, position)),
                             Ok(Some(false)) => declined = true,
                             Ok(None) => {}
@@ -114,11 +130,14 @@ impl Subscriber {
                         }
                     }
                 }
+                if !claimed && outcome.is_ok() {
+                    self.note_unclaimed_uadp(&message, origin, observer);
+                }
             }
             PayloadRef::DiscoveryAnnouncement(announcement) => {
                 if let Some(publisher_id) = message.publisher_id {
-                    outcome =
-                        self.take_announcement(publisher_id, &announcement, protection, observer);
+                    let place = (origin, protection);
+                    outcome = self.take_announcement(&message, &announcement, place, now, observer);
                     observer.announced(publisher_id, &announcement);
                 }
             }
@@ -126,9 +145,13 @@ impl Subscriber {
         }
         outcome?;
         let placed = accepted.iter().any(|(_, position)| *position == usize::MAX);
-        if !accepted.is_empty() && !declined && !placed && !message.chunk {
+        // Messages of several senders may have one layout, if they do not say their Publisher.
+        let id = message.data_set_writer_ids().next();
+        let is_exact =
+            self.max_discovered == 0 || !Said::of_uadp(&message, id, origin).needs_sender();
+        if !accepted.is_empty() && !declined && !placed && !message.chunk && is_exact {
             self.layouts.learn(
-                bytes,
+                (bytes, origin.link),
                 signature_length,
                 &accepted,
                 &self.readers,
@@ -145,6 +168,7 @@ impl Subscriber {
     fn discover(
         &mut self,
         message: &NetworkMessageRef<'_>,
+        origin: &Origin<'_>,
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
@@ -152,40 +176,33 @@ impl Subscriber {
         {
             return Ok(());
         }
-        let group = message
-            .group_header
-            .and_then(|group| group.writer_group_id)
-            .unwrap_or(0);
         let mut outcome = Ok(());
         // Without a PayloadHeader, there is one reader for all.
-        let unnamed = message.data_set_writer_ids().next().is_none().then_some(0);
-        for id in message.data_set_writer_ids().chain(unnamed) {
-            let known = |reader: &DataSetReader| reader.wants(message) && reader.reads(id);
-            if self.readers.iter().any(known) {
-                continue;
-            }
-            let publisher = message.publisher_id.map(|id| id.to_owned());
-            let name = match &publisher {
-                Some(publisher) => format!("{publisher}/{group}/{id}"),
-                None => format!("?/{group}/{id}"),
-            };
-            let configuration = DataSetReaderDataType {
-                name: name.as_str().into(),
-                enabled: true,
-                publisher_id: publisher.map(Variant::from).unwrap_or_default(),
-                writer_group_id: group,
-                data_set_writer_id: id,
-                ..DataSetReaderDataType::default()
-            };
-            outcome = outcome.and(self.add_reader(&configuration, "", now, observer));
+        let ids = message.data_set_writer_ids().map(Some);
+        let unnamed = message.data_set_writer_ids().next().is_none();
+        for id in ids.chain(unnamed.then_some(None)) {
+            let said = Said::of_uadp(message, id, origin);
+            outcome = outcome.and(self.discover_writer(&said, now, observer));
         }
         outcome
+    }
+
+    fn note_unclaimed_uadp(
+        &mut self,
+        message: &NetworkMessageRef<'_>,
+        origin: &Origin<'_>,
+        observer: &mut dyn SubscriberObserver,
+    ) {
+        let id = message.data_set_writer_ids().next();
+        let said = Said::of_uadp(message, id, origin);
+        self.note_unclaimed(origin.link, &said, observer);
     }
 
     /// Returns the indexes of the readers that accept a message.
     fn wanting(
         &self,
         message: &NetworkMessageRef<'_>,
+        origin: &Origin<'_>,
         connection: PubSubState,
         protection: Option<usize>,
     ) -> Vec<usize> {
@@ -194,7 +211,7 @@ impl Subscriber {
             let same = self.protection_of.get(*index) == Some(&protection);
             let group = self.groups.get(**group);
             same && group.is_some_and(|group| reader.listens(group.state(connection)))
-                && reader.wants(message)
+                && reader.wants(message, origin)
         });
         wanting.map(|(index, _)| index).collect()
     }
@@ -219,12 +236,14 @@ impl Subscriber {
         }
     }
 
-    /// Passes metadata to readers; to readers of protected messages only if the announcement is protected, too.
+    /// Passes metadata to readers; to readers of protected messages only if the announcement is protected, too. Metadata may
+    /// come before the first message of a discovered DataSetWriter, as brokers keep it.
     fn take_announcement(
         &mut self,
-        publisher_id: PublisherIdRef<'_>,
+        message: &NetworkMessageRef<'_>,
         announcement: &DiscoveryAnnouncement,
-        protection: Option<usize>,
+        (origin, protection): (&Origin<'_>, Option<usize>),
+        now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         let AnnouncementContent::DataSetMetaData {
@@ -235,10 +254,15 @@ impl Subscriber {
         else {
             return Ok(());
         };
+        if status_code.is_bad() {
+            return Ok(());
+        }
+        let said = Said::of_uadp(message, Some(*data_set_writer_id), origin);
+        if self.max_discovered > 0 {
+            self.announce_writer(&said, now, observer)?;
+        }
         self.give_meta_data(meta_data, observer, |reader, expected| {
-            !status_code.is_bad()
-                && expected == protection
-                && reader.wants_announced(publisher_id, *data_set_writer_id)
+            expected == protection && reader.wants_announced(&said, origin.link)
         })
     }
 }

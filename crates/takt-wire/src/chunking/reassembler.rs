@@ -85,6 +85,7 @@ pub struct ReassembledPayload {
 /// Source of a payload. Each source has one payload at a time.
 #[derive(Debug, PartialEq)]
 struct Source {
+    origin: u64,
     publisher_id: Option<PublisherId>,
     writer_group_id: Option<u16>,
     network_message_type: NetworkMessageType,
@@ -134,6 +135,18 @@ impl ChunkReassembler {
         chunk: &ChunkRef<'_>,
         now: Instant,
     ) -> Result<Option<ReassembledPayload>, ReassemblyError> {
+        self.push_from(0, message, chunk, now)
+    }
+
+    /// Adds a chunk as [`push`](Self::push) does. `origin` is a number of the place that the message came from: chunks of
+    /// different places do not belong together, whatever their headers say.
+    pub fn push_from(
+        &mut self,
+        origin: u64,
+        message: &NetworkMessageRef<'_>,
+        chunk: &ChunkRef<'_>,
+        now: Instant,
+    ) -> Result<Option<ReassembledPayload>, ReassemblyError> {
         self.handle_timeout(now);
         let total_size = chunk.total_size as usize;
         if total_size > self.limits.max_payload_size.min(self.limits.max_memory) {
@@ -142,7 +155,7 @@ impl ChunkReassembler {
                 limit: self.limits.max_payload_size.min(self.limits.max_memory),
             });
         }
-        let index = self.find_or_begin(message, chunk, now)?;
+        let index = self.find_or_begin(origin, message, chunk, now)?;
         let Some(partial) = self.partials.get_mut(index) else {
             return Ok(None);
         };
@@ -166,6 +179,7 @@ impl ChunkReassembler {
     /// Returns the index of the payload that a chunk belongs to.
     fn find_or_begin(
         &mut self,
+        origin: u64,
         message: &NetworkMessageRef<'_>,
         chunk: &ChunkRef<'_>,
         now: Instant,
@@ -173,7 +187,8 @@ impl ChunkReassembler {
         let writer_group_id = message.group_header.and_then(|group| group.writer_group_id);
         let found = self.partials.iter().position(|partial| {
             let source = &partial.source;
-            source.network_message_type == chunk.network_message_type
+            source.origin == origin
+                && source.network_message_type == chunk.network_message_type
                 && source.data_set_writer_id == chunk.data_set_writer_id
                 && source.writer_group_id == writer_group_id
                 && source.publisher_id.as_ref().map(|id| id.as_ref()) == message.publisher_id
@@ -204,6 +219,7 @@ impl ChunkReassembler {
         }
         self.partials.push(Partial {
             source: Source {
+                origin,
                 publisher_id: message.publisher_id.map(|id| id.to_owned()),
                 writer_group_id,
                 network_message_type: chunk.network_message_type,

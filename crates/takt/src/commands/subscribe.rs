@@ -67,11 +67,15 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     drop(received);
     let outcome = running.finish();
     let connections = running.pub_sub.connections();
-    let errors: u64 = connections
-        .map(|connection| connection.statistics.errors)
-        .sum();
-    if errors > 0 {
-        tracing::warn!("{errors} messages were not accepted");
+    for connection in connections {
+        let (name, statistics) = (&connection.name, connection.statistics);
+        if statistics.errors > 0 {
+            tracing::warn!("{name}: {} messages were not accepted", statistics.errors);
+        }
+        if statistics.unclaimed > 0 {
+            let count = statistics.unclaimed;
+            tracing::warn!("{name}: {count} messages were for no DataSetReader");
+        }
     }
     outcome
 }
@@ -95,7 +99,10 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
     };
     let link = plan(&arguments.source)?;
     let discovery = arguments.discovery.as_deref().map(plan).transpose()?;
-    let observer = Box::new(Told(events.clone()));
+    let observer = Box::new(Told {
+        connection: arguments.source.clone(),
+        events: events.clone(),
+    });
     PubSub::listen_and_ask(link, discovery, options.subscribing.clone(), observer)
         .map_err(|error| explain_start(&error))
 }
@@ -117,9 +124,13 @@ fn configured(
             .target
             .map(|_| takt_pubsub::subscriber::FieldTarget::Callback(Box::new(|_| Ok(()))))
     };
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
-        Box::new(Told(events.clone()))
-    };
+    let mut observers =
+        |connection: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
+            Box::new(Told {
+                connection: connection.name.to_string(),
+                events: events.clone(),
+            })
+        };
     let options = runtime_options(&arguments.run);
     let running = PubSub::start(
         &configuration,
@@ -146,6 +157,8 @@ enum Event {
     State(String, PubSubState),
     /// A reader was removed, because its room was needed for another one.
     Forgotten(String),
+    /// The first message that no reader takes.
+    Unclaimed(String),
     Refused(Refusal),
 }
 
@@ -160,7 +173,10 @@ struct DataSet {
 }
 
 /// Observer that passes events on to the thread that shows them.
-struct Told(SyncSender<Event>);
+struct Told {
+    connection: String,
+    events: SyncSender<Event>,
+}
 
 impl SubscriberObserver for Told {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
@@ -182,19 +198,25 @@ impl SubscriberObserver for Told {
             fields: fields.collect(),
         };
         // The thread that shows events may have ended.
-        let _ = self.0.send(Event::DataSet(event));
+        let _ = self.events.send(Event::DataSet(event));
     }
 
     fn state_changed(&mut self, reader: &str, state: PubSubState) {
-        let _ = self.0.send(Event::State(reader.to_owned(), state));
+        let _ = self.events.send(Event::State(reader.to_owned(), state));
     }
 
     fn refused(&mut self, error: &ReceiveError) {
-        let _ = self.0.send(Event::Refused(Refusal::new(error)));
+        let _ = self.events.send(Event::Refused(Refusal::new(error)));
+    }
+
+    fn unclaimed(&mut self, message: &dyn std::fmt::Display) {
+        let connection = &self.connection;
+        let text = format!("{connection}: a message of {message} is for no DataSetReader");
+        let _ = self.events.send(Event::Unclaimed(text));
     }
 
     fn forgotten(&mut self, reader: &str) {
-        let _ = self.0.send(Event::Forgotten(reader.to_owned()));
+        let _ = self.events.send(Event::Forgotten(reader.to_owned()));
     }
 }
 
@@ -234,6 +256,7 @@ impl Shown<'_> {
                 Ok(Event::DataSet(data_set)) => self.data_set(data_set),
                 Ok(Event::State(reader, state)) => self.state(&reader, state),
                 Ok(Event::Refused(refusal)) => running.refused(refusal),
+                Ok(Event::Unclaimed(text)) => running.report(text, advice::UNCLAIMED),
                 Ok(Event::Forgotten(reader)) => {
                     self.readers.remove(&shortened(&reader));
                     running.report(FORGOTTEN.to_owned(), advice::NEEDED_READERS);

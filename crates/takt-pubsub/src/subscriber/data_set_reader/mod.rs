@@ -21,7 +21,9 @@ pub use changes::ReaderStatistics;
 pub(super) use changes::StateChanges;
 use targets::targets_of;
 
-use super::memory::{meta_data_size, text_size};
+use super::filter::{NeededParts, ReaderLinks};
+use super::identity::Identity;
+use super::memory::{ALLOCATION, meta_data_size, text_size};
 use super::target::{DataTarget, ReaderTarget};
 use crate::error::{ConfigurationError, ConfigurationProblem, ReceiveError};
 use crate::sequence::SequenceNumbers;
@@ -38,8 +40,12 @@ pub struct DataSetReader {
     pub(super) publisher_id: Option<PublisherId>,
     pub(super) writer_group_id: u16,
     pub(super) data_set_writer_id: u16,
-    /// Name of the writer, for discovered readers without a DataSetWriterId.
-    pub(super) data_set_writer_name: String,
+    /// Identity of a discovered DataSetWriter; configured readers have their filter.
+    pub(super) identity: Option<Identity>,
+    /// True if a discovered DataSetWriter was announced, but has not sent yet.
+    pub(super) is_announced: bool,
+    pub(super) needs: NeededParts,
+    pub(super) links: ReaderLinks,
     pub(super) takes_uadp: bool,
     pub(super) takes_json: bool,
     /// Headers of its messages, if its mask has any.
@@ -106,6 +112,10 @@ impl DataSetReader {
             .map_err(|error| error.within(&name))?;
         let settings = &configuration.message_settings;
         let is_json = settings.is::<JsonDataSetReaderMessageDataType>();
+        let uadp = match is_json {
+            true => UadpDataSetReaderMessageDataType::default(),
+            false => decode_settings(settings).map_err(at)?,
+        };
         Ok(Self {
             enabled: configuration.enabled,
             condition: Condition::Preparing,
@@ -113,14 +123,17 @@ impl DataSetReader {
             publisher_id,
             writer_group_id: configuration.writer_group_id,
             data_set_writer_id: configuration.data_set_writer_id,
-            data_set_writer_name: String::new(),
+            identity: None,
+            is_announced: false,
+            needs: match settings.decode_as().as_ref() {
+                Ok(json) => NeededParts::of_json(json),
+                Err(_) => NeededParts::of_uadp(&uadp),
+            },
+            links: ReaderLinks::default(),
             takes_uadp: !is_json,
             takes_json: is_json || settings.is_null(),
             json_layout: json_layout(settings),
-            settings: match is_json {
-                true => UadpDataSetReaderMessageDataType::default(),
-                false => decode_settings(settings).map_err(at)?,
-            },
+            settings: uadp,
             is_learned: false,
             // Only messages with RawData fields need a layout; without one they are refused.
             raw_data: RawDataLayout::new(meta_data).ok(),
@@ -212,8 +225,10 @@ impl DataSetReader {
 
     /// Returns the bytes of memory without metadata.
     fn own_size(&self) -> usize {
-        // The name contains the PublisherId.
-        size_of::<Self>() + 2 * text_size(&self.name) + text_size(&self.data_set_writer_name)
+        // The name contains all parts of the identity, and its PublisherId once more.
+        const PARTS: usize = 4;
+        let parts = self.identity.as_ref().map_or(0, |_| PARTS * ALLOCATION);
+        size_of::<Self>() + 3 * text_size(&self.name) + parts
     }
 }
 

@@ -60,6 +60,8 @@ impl Attempts {
 struct Route {
     /// Memory of the route.
     _memory: Charge,
+    /// Index of the link of the messages.
+    link: usize,
     layout: FixedMessageReader,
     data_sets: Vec<DataSet>,
 }
@@ -98,7 +100,7 @@ impl FixedLayouts {
     /// Remembers the layout of a message. `accepted` has pairs of a reader and the DataSetMessage that it has accepted.
     pub(super) fn learn(
         &mut self,
-        bytes: &[u8],
+        (bytes, link): (&[u8], usize),
         signature_length: usize,
         accepted: &[(usize, usize)],
         readers: &[DataSetReader],
@@ -118,7 +120,7 @@ impl FixedLayouts {
         if self.routes.len() >= MAX_LAYOUTS {
             return;
         }
-        let route = Route::of(bytes, signature_length, accepted, readers, memory);
+        let route = Route::of((bytes, link), signature_length, accepted, readers, memory);
         for (reader, _) in accepted {
             if let Some(attempts) = self.attempts.get_mut(*reader) {
                 attempts.count = attempts.count.saturating_add(1);
@@ -152,7 +154,7 @@ impl FixedLayouts {
     #[inline]
     pub(super) fn receive(
         &mut self,
-        bytes: &[u8],
+        (bytes, link): (&[u8], usize),
         readers: &mut [DataSetReader],
         listens: impl Fn(&DataSetReader, usize) -> bool,
         now: Now,
@@ -164,7 +166,7 @@ impl FixedLayouts {
             scratch,
             ..
         } = self;
-        let (index, route, message) = find(routes, *last, bytes)?;
+        let (index, route, message) = find(routes, *last, link, bytes)?;
         // The general decoder decodes messages whose status is not Good.
         let good = |data_set: &DataSet| {
             !data_set.has_status
@@ -195,15 +197,16 @@ impl FixedLayouts {
     }
 }
 
-/// Returns the route whose layout a message has, with its index and the message; the route at `last` is tried first.
+/// Returns the route of this link whose layout a message has, with its index and the message; the route at `last` is tried first.
 #[inline]
 fn find<'a>(
     routes: &'a [Route],
     last: usize,
+    link: usize,
     bytes: &'a [u8],
 ) -> Option<(usize, &'a Route, FixedMessageRef<'a>)> {
     let of = |index: usize| {
-        let route = routes.get(index)?;
+        let route = routes.get(index).filter(|route| route.link == link)?;
         Some((index, route, route.layout.read(bytes)?))
     };
     of(last).or_else(|| (0..routes.len()).find_map(of))
@@ -211,7 +214,7 @@ fn find<'a>(
 
 impl Route {
     fn of(
-        bytes: &[u8],
+        (bytes, link): (&[u8], usize),
         signature_length: usize,
         accepted: &[(usize, usize)],
         readers: &[DataSetReader],
@@ -256,6 +259,7 @@ impl Route {
         memory.resize(size).ok()?;
         Some(Self {
             _memory: memory,
+            link,
             layout,
             data_sets,
         })

@@ -6,4 +6,5 @@ mod json;
 mod protection;
 mod publisher;
 mod reports;
+mod senders;
 mod subscriber;

@@ -104,6 +104,10 @@ pub(super) fn not_pushed(id: &str, application_uri: &str, endpoint: &str) -> Str
 pub(in crate::commands) const NEEDED_READERS: &str =
     "Use a configuration with the DataSetReaders that are needed, instead of an address.";
 
+/// Advice on messages that no DataSetReader takes.
+pub(in crate::commands) const UNCLAIMED: &str = "It is counted, and so are further ones. PublisherId, WriterGroup and DataSetWriter are \
+     those of the message, ? for missing ones; `takt subscribe ADDRESS` shows all messages at an address.";
+
 /// Returns advice on a message that was not accepted.
 pub(in crate::commands) fn refused(error: &ReceiveError) -> &'static str {
     match error {
