@@ -1,13 +1,13 @@
 //! The standard's structures in this layout, for programs that use these structures.
 
 use takt_rt::shared_bytes::SharedBytes;
-use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
     CallMethodResult, CallRequest, CallResponse, ReadRequest, ReadResponse, RequestHeader,
     ResponseHeader, WriteRequest, WriteResponse,
 };
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DataValue, ExtensionObject, StatusCode, Variant};
+use takt_ua::{DataValue, ExtensionObject, StatusCode, Variant, foreign};
 
 use crate::error::LayoutError;
 use crate::head::{RequestHead, Service};
@@ -70,12 +70,16 @@ impl LaidOut for ReadRequest {
         let result = |index| {
             let record = response.data_value(index)?;
             let value = match record.value.is_empty() {
-                true => None,
-                false => Some(variant(message, record.value)?),
+                true => Ok(None),
+                false => variant(message, record.value).map(Some),
+            };
+            let status = match &value {
+                Ok(_) => record.status,
+                Err(error) => error.status_code(),
             };
             Ok(DataValue {
-                value,
-                status: (record.status != StatusCode::Good).then_some(record.status),
+                value: value.unwrap_or_default(),
+                status: (status != StatusCode::Good).then_some(status),
                 source_timestamp: record.times.source_timestamp,
                 source_picoseconds: record.times.source_picoseconds,
                 server_timestamp: record.times.server_timestamp,
@@ -173,7 +177,10 @@ impl LaidOut for CallRequest {
                 status_code: result.status,
                 input_argument_results: result.input_argument_results().collect(),
                 output_arguments: (0..result.output_count())
-                    .map(|index| variant(message, result.output(index)?))
+                    .map(|index| {
+                        let value = variant(message, result.output(index)?);
+                        Ok(value.unwrap_or_else(|error| error.status_code().into()))
+                    })
                     .collect::<Result<_, LayoutError>>()?,
                 ..CallMethodResult::default()
             })
@@ -221,16 +228,17 @@ fn response_header(response: &ResponseReader<'_>) -> ResponseHeader {
     }
 }
 
-/// Returns a Variant that fills a range of the message.
+/// Returns a Variant that fills a range of the message. Its end is known, so an error concerns this value only.
 fn variant(message: &[u8], range: std::ops::Range<usize>) -> Result<Variant, LayoutError> {
     let offset = u32::try_from(range.start).unwrap_or(u32::MAX);
     let bytes = message.get(range).unwrap_or_default();
-    let mut decoder = Decoder::new(bytes);
-    let decoded = Variant::decode(&mut decoder);
-    match (decoded, decoder.remaining()) {
-        (Err(error), _) => Err(LayoutError::Decode { offset, error }),
-        (Ok(value), 0) => Ok(value),
-        (Ok(_), _) => Err(LayoutError::Trailing {
+    let decoded = foreign::decode(bytes, |decoder| {
+        Ok((Variant::decode(decoder)?, decoder.remaining()))
+    });
+    match decoded {
+        Err(error) => Err(LayoutError::Decode { offset, error }),
+        Ok((value, 0)) => Ok(value),
+        Ok(_) => Err(LayoutError::Trailing {
             offset,
             length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
         }),

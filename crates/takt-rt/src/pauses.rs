@@ -1,6 +1,16 @@
 //! Pauses between attempts that fail.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+
+/// Returns a pause that is up to a quarter longer or shorter, at random, so that those who wait for the same thing do not all come
+/// back at once.
+#[must_use]
+pub fn jittered(pause: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0_u8) % 1024;
+    let factor = 0.75 + random as f64 / 2048.0;
+    pause.mul_f64(factor)
+}
 
 /// Pauses that grow: each one is twice as long as the last one, up to a limit.
 #[derive(Debug, Clone)]
@@ -38,6 +48,15 @@ impl Pauses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jitter_is_a_quarter() {
+        let pause = Duration::from_secs(4);
+        let range = Duration::from_secs(3)..=Duration::from_secs(5);
+        let pauses: Vec<_> = (0..100).map(|_| jittered(pause)).collect();
+        assert!(pauses.iter().all(|pause| range.contains(pause)));
+        assert!(pauses.iter().any(|other| *other != pauses[0]));
+    }
 
     #[test]
     fn pauses_grow_until_a_success() {

@@ -15,6 +15,7 @@ mod base64;
 pub mod binary;
 mod description_lookup;
 pub mod endpoint_url;
+pub mod foreign;
 pub mod generated;
 pub mod generated_support;
 pub mod ids;

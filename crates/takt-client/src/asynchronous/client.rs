@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use takt_tcp::{AsyncResponse, AsyncTcpClient};
 use takt_ua::NodeId;
-use takt_ua::structures::RequestHeader;
+use takt_ua::structures::{CloseSessionRequest, RequestHeader};
 
 use super::transport::{AsyncTransport, exchange, failed};
 use crate::client::{
-    Batches, ClientOptions, Link, Requests, ServiceRequest, encode_message, is_repeatable,
+    Batches, CLOSING, ClientOptions, Link, Requests, ServiceRequest, encode_message, is_repeatable,
     remaining, request_header, timed_out,
 };
 use crate::endpoint::Endpoint;
@@ -134,11 +134,9 @@ impl AsyncClient {
     pub async fn close(&self) {
         let mut link = self.shared.link.lock().await;
         self.shared.set_current(None);
-        link.lost = None;
+        link.leave(self.endpoint(), self.options());
         if let Some((mut transport, session)) = link.connected.take() {
-            session
-                .close(&mut transport, Duration::from_millis(200))
-                .await;
+            session.close(&mut transport, CLOSING).await;
             transport.client().close();
         }
     }
@@ -217,7 +215,7 @@ impl AsyncClient {
         deadline: Instant,
     ) -> Result<Arc<Current>, ClientError> {
         let shared = &*self.shared;
-        link.disconnect();
+        link.disconnect(self.endpoint(), self.options());
         if link.connections == shared.abandoned.load(Ordering::Relaxed) {
             link.lost = None;
         }
@@ -261,10 +259,17 @@ impl AsyncClient {
         }
     }
 
-    /// Gives up a connection and its session.
+    /// Gives up a connection, and closes its session without waiting for the answer.
     pub(super) fn abandon(&self, current: &Current) {
         let number = current.connections;
         self.shared.abandoned.fetch_max(number, Ordering::Relaxed);
+        let request = CloseSessionRequest {
+            request_header: request_header(&current.token, 3, CLOSING),
+            delete_subscriptions: true,
+        };
+        let _ = current
+            .client
+            .send(|encoder| encode_message(&request, encoder));
         current.client.close();
     }
 }
@@ -278,9 +283,13 @@ impl Shared {
 impl Drop for Shared {
     /// Closes the session without waiting for the answer.
     fn drop(&mut self) {
-        let link = Arc::get_mut(&mut self.link).map(tokio::sync::Mutex::get_mut);
-        if let Some((transport, session)) = link.and_then(|link| link.connected.take()) {
-            let request = session.close_request(Duration::from_millis(200));
+        let Some(link) = Arc::get_mut(&mut self.link) else {
+            return;
+        };
+        let link = link.get_mut();
+        link.leave(&self.endpoint, &self.options);
+        if let Some((transport, session)) = link.connected.take() {
+            let request = session.close_request(CLOSING);
             let _ = transport
                 .client()
                 .send(|encoder| encode_message(&request, encoder));

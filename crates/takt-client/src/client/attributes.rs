@@ -64,6 +64,9 @@ attributes! {
     AccessLevelEx = 27,
 }
 
+/// Largest number of requests that are repeated for the values after one without an end, in one call.
+const MOST_REPETITIONS: usize = 64;
+
 impl Client {
     /// Returns the Value of `node`.
     pub fn read(&mut self, node: &NodeId) -> Result<DataValue, ClientError> {
@@ -90,7 +93,8 @@ impl Client {
         ready(AttributeServices::read_within(self, node, max_age))
     }
 
-    /// Reads many attributes at once; the results are in the order of the items.
+    /// Reads many attributes at once; the results are in the order of the items. A value that cannot be decoded has
+    /// `BadDecodingError`.
     pub fn read_attributes(
         &mut self,
         attributes: &[(NodeId, Attribute)],
@@ -194,6 +198,7 @@ pub(crate) trait AttributeServices: Requests {
         // OPC 10000-4, 5.11.2.2: maxAge is in milliseconds, and values above the largest Int32 are equivalent to it.
         let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
         let mut values = Vec::with_capacity(attributes.len());
+        let mut repetitions = 0;
         while let Some(left) = attributes.get(values.len()..)
             && !left.is_empty()
         {
@@ -210,8 +215,13 @@ pub(crate) trait AttributeServices: Requests {
                 ..ReadRequest::default()
             };
             match self.call(request).await {
-                Ok(response) => {
+                Ok(mut response) => {
                     self.expect_count("ReadResponse", batch.len(), response.results.len())?;
+                    let decoded = decoded(&response.results);
+                    if decoded < batch.len() && repetitions < MOST_REPETITIONS {
+                        repetitions += 1;
+                        response.results.truncate(decoded);
+                    }
                     values.extend(response.results);
                 }
                 Err(error) if self.batches().shrink(Batched::Read, batch.len(), &error) => {}
@@ -288,6 +298,14 @@ pub(crate) trait AttributeServices: Requests {
 }
 
 impl<C: Requests> AttributeServices for C {}
+
+/// Returns the number of values before those that were not decoded, because the end of the last one before them is not known
+/// (`takt_ua::foreign`); never 0.
+fn decoded(results: &[DataValue]) -> usize {
+    let not_decoded = |value: &&DataValue| value.status == Some(StatusCode::BadUnknownResponse);
+    let missing = results.iter().rev().take_while(not_decoded).count();
+    (results.len() - missing).max(1)
+}
 
 /// Returns an error if `status` is bad.
 pub(crate) fn good(subject: impl ToString, status: StatusCode) -> Result<(), ClientError> {

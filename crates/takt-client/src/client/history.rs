@@ -5,7 +5,9 @@ use std::time::Duration;
 use takt_ua::Aggregate;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId, Structure, Variant};
+use takt_ua::{
+    ByteString, DataValue, DateTime, ExtensionObject, NodeId, Structure, Variant, foreign,
+};
 
 use super::Client;
 use super::attributes::good;
@@ -267,10 +269,9 @@ pub(crate) trait HistoryServices: Requests {
             good(node, result.status_code)?;
             let page = match result.history_data.is_null() {
                 true => T::default(),
-                false => result
-                    .history_data
-                    .decode_as::<T>()
-                    .map_err(|_| self.protocol("HistoryRead returns another kind of history"))?,
+                false => foreign::decode_body::<T, _>(&result.history_data, T::decode)
+                    .ok_or_else(|| self.protocol("HistoryRead returns another kind of history"))?
+                    .map_err(|error| ClientError::protocol(self.endpoint(), error))?,
             };
             let (count, goes_on) = take(page);
             empty = if count == 0 { empty + 1 } else { 0 };

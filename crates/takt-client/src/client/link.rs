@@ -4,15 +4,18 @@ use std::time::{Duration, Instant};
 
 use takt_tcp::EndpointUrl;
 use takt_ua::NodeId;
-use takt_ua::structures::{EndpointDescription, GetEndpointsRequest, GetEndpointsResponse};
+use takt_ua::structures::{
+    CloseSessionResponse, EndpointDescription, GetEndpointsRequest, GetEndpointsResponse,
+};
 
 use super::choice::SecurityChoice;
 use super::connection::Connection;
+use super::left_sessions::Left;
 use super::message::{remaining, request_header, text};
 use super::options::{ClientOptions, Identity};
 use super::request::ServiceRequest;
 use super::security::Secured;
-use super::session::Session;
+use super::session::{CLOSING, Session};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -142,6 +145,7 @@ impl<T: Connection> Link<T> {
                 }
             }
         }
+        close_left(&mut transport, endpoint, options, deadline).await?;
         let session = Session::open(&mut transport, endpoint, options, remaining(deadline)).await?;
         self.connected = Some((transport, session));
         self.epoch += 1;
@@ -149,13 +153,57 @@ impl<T: Connection> Link<T> {
     }
 
     /// Gives up the connection without closing the session, for a server that does not answer.
-    pub(crate) fn disconnect(&mut self) {
-        if let Some((_, session)) = self.connected.take()
-            && self.resumes
-        {
+    pub(crate) fn disconnect(&mut self, endpoint: &Endpoint, options: &ClientOptions) {
+        if let Some((_, session)) = self.connected.take() {
             self.lost = Some(session);
+            if !self.resumes {
+                self.leave(endpoint, options);
+            }
         }
     }
+
+    /// Leaves the session of a lost connection to the next one, which closes it.
+    pub(crate) fn leave(&mut self, endpoint: &Endpoint, options: &ClientOptions) {
+        if let Some(session) = self.lost.take() {
+            options.left_sessions.keep(Left {
+                endpoint: endpoint.clone(),
+                created: session.into_created(),
+                ends_subscriptions: self.resumes,
+            });
+        }
+    }
+}
+
+/// Closes the sessions of lost connections to a server.
+async fn close_left<T: Connection>(
+    transport: &mut T,
+    endpoint: &Endpoint,
+    options: &ClientOptions,
+    deadline: Instant,
+) -> Result<(), ClientError> {
+    while let Some(left) = options.left_sessions.take(endpoint) {
+        let mut session = Session::of(left.created);
+        // The server takes CloseSession on the channel of the session only (OPC 10000-4, 5.7.4).
+        let resumed = session.resume(transport, endpoint, options, remaining(deadline));
+        match resumed.await {
+            Ok(()) => {
+                let mut request = session.close_request(CLOSING);
+                request.delete_subscriptions = left.ends_subscriptions;
+                let _: Result<CloseSessionResponse, _> =
+                    transport.exchange_one(&request, CLOSING).await;
+            }
+            Err(error) if error.is_connection() => {
+                options.left_sessions.keep(Left {
+                    created: session.into_created(),
+                    ..left
+                });
+                return Err(error);
+            }
+            // The server has no such session any more.
+            Err(error) => tracing::debug!(%endpoint, %error, "a session is gone"),
+        }
+    }
+    Ok(())
 }
 
 /// Returns true if a request can be sent once more after this error.

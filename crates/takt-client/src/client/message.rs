@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
-use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
+use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString, foreign};
 
 use super::request::ServiceResponse;
 use crate::endpoint::Endpoint;
@@ -40,32 +40,52 @@ pub(crate) fn encode_message<S: Structure + Encode>(
     message.encode(encoder)
 }
 
-/// Decodes a message body that is an `S` or a ServiceFault.
+/// Decodes a message body that is an `S` or a ServiceFault. Values that cannot be decoded are bad ones ([`foreign`]).
 pub(crate) fn decode_message<S: ServiceResponse>(
     service: &'static str,
     endpoint: &Endpoint,
     body: &[u8],
 ) -> Result<S, ClientError> {
-    let broken = |error: DecodeError| ClientError::protocol(endpoint, error);
-    let mut decoder = Decoder::new(body);
-    let type_id = NodeIdRef::decode(&mut decoder).map_err(broken)?;
-    if type_id == NodeIdRef::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
-        let fault = ServiceFault::decode(&mut decoder).map_err(broken)?;
-        return Err(ClientError::Service {
+    let body = foreign::decode(body, |decoder| Body::decode(decoder));
+    match body.map_err(|error| ClientError::protocol(endpoint, error))? {
+        Body::Response(response) => {
+            let response: S = response;
+            let status = response.header().service_result;
+            match status.is_bad() {
+                true => Err(ClientError::Service { service, status }),
+                false => Ok(response),
+            }
+        }
+        Body::Fault(fault) => Err(ClientError::Service {
             service,
             status: bad_result(&fault.response_header),
-        });
+        }),
+        Body::Other(type_id) => {
+            let cause = ProtocolError::Content(format!("{} has the type {type_id}", S::NAME));
+            Err(ClientError::protocol(endpoint, cause))
+        }
     }
-    if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
-        let cause = ProtocolError::Content(format!("{} has the type {type_id}", S::NAME));
-        return Err(ClientError::protocol(endpoint, cause));
+}
+
+/// A message body.
+enum Body<S> {
+    Response(S),
+    Fault(ServiceFault),
+    /// Another type than that of the response.
+    Other(NodeId),
+}
+
+impl<S: ServiceResponse> Body<S> {
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        let type_id = NodeIdRef::decode(decoder)?;
+        if type_id == NodeIdRef::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
+            return ServiceFault::decode(decoder).map(Self::Fault);
+        }
+        match type_id == NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
+            true => S::decode(decoder).map(Self::Response),
+            false => Ok(Self::Other(type_id.to_owned())),
+        }
     }
-    let response = S::decode(&mut decoder).map_err(broken)?;
-    let status = response.header().service_result;
-    if status.is_bad() {
-        return Err(ClientError::Service { service, status });
-    }
-    Ok(response)
 }
 
 /// Returns the fault's StatusCode, which some servers leave at Good.

@@ -20,6 +20,7 @@ mod event_query;
 mod find_by_type;
 mod history;
 mod in_place;
+mod left_sessions;
 mod link;
 mod message;
 mod methods;
@@ -68,6 +69,7 @@ pub use event_query::EventQuery;
 pub use find_by_type::TypedNode;
 pub use history::HistoryRange;
 pub use in_place::OutputsInPlace;
+pub use left_sessions::LeftSessions;
 pub use options::{ClientOptions, Identity, ReverseClient, Waiting};
 pub use request::{ServiceRequest, ServiceResponse};
 pub(crate) use requests::{Requests, ready};
@@ -80,6 +82,7 @@ use crate::error::{ClientError, ConnectionError};
 pub(crate) use link::{Link, is_repeatable};
 pub(crate) use message::{decode_message, remaining, request_header};
 use namespace_array::NamespaceArray;
+pub(crate) use session::CLOSING;
 use session::Session;
 use transport::Transport;
 
@@ -195,17 +198,16 @@ impl Client {
                 return Err(error);
             }
             if error.is_session_lost() {
-                self.link.connected = None;
+                self.disconnect();
             }
         }
     }
 
     /// Closes the session and the connection. The next request opens new ones.
     pub fn close(&mut self) {
-        self.link.lost = None;
+        self.link.leave(&self.endpoint, &self.options);
         if let Some((mut transport, session)) = self.link.connected.take() {
-            // Not longer: the server ends a session that nobody closes after its timeout.
-            ready(session.close(&mut transport, Duration::from_millis(200)));
+            ready(session.close(&mut transport, CLOSING));
         }
     }
 

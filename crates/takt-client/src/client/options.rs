@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use takt_tcp::{EndpointUrl, ExpectedServer, ReverseListener};
 
 use super::choice::ClientSecurity;
+use super::left_sessions::LeftSessions;
 use crate::endpoint::Endpoint;
 
 /// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
@@ -79,6 +80,8 @@ pub struct ClientOptions {
     /// Socket at which the server connects to this application, instead of being connected to (reverse connect,
     /// OPC 10000-6, 7.1.3). The host of the endpoint is that of the EndpointUrl that the server sends.
     pub reverse: Option<ReverseClient>,
+    /// Sessions of lost connections, which the next connection closes.
+    pub left_sessions: LeftSessions,
 }
 
 /// Socket of a client to which servers connect.
@@ -115,6 +118,7 @@ impl Default for ClientOptions {
             server_uri: None,
             security: ClientSecurity::default(),
             reverse: None,
+            left_sessions: LeftSessions::default(),
         }
     }
 }

@@ -20,6 +20,9 @@ use crate::error::ClientError;
 /// Nonce length in bytes that the standard requires, with SecurityPolicy None too (OPC 10000-4, 5.7.2).
 const NONCE_LENGTH: usize = 32;
 
+/// Longest wait for the answer to CloseSession: the server ends a session that nobody closes after its timeout.
+pub(crate) const CLOSING: Duration = Duration::from_millis(200);
+
 /// An activated session.
 pub(crate) struct Session {
     authentication_token: NodeId,
@@ -76,24 +79,32 @@ impl Session {
             }
             other => other?,
         };
-        let client_signature = match transport.secured() {
-            Some(secured) => prove(endpoint, secured, &nonce, &created)?,
-            None => {
-                expect_unsecured(endpoint, &created.server_endpoints)?;
-                SignatureData::default()
-            }
+        let proof = match transport.secured() {
+            Some(secured) => prove(endpoint, secured, &nonce, &created),
+            None => expect_unsecured(endpoint, &created.server_endpoints)
+                .map(|()| SignatureData::default()),
         };
         created
             .server_endpoints
             .retain(|offer| is_of_channel(endpoint, offer, transport.secured()));
-        let mut session = Self {
-            authentication_token: created.authentication_token.clone(),
-            created,
+        let mut session = Self::of(created);
+        let activated = match proof {
+            Ok(proof) => {
+                let activated = session.activate(transport, endpoint, options, proof, timeout);
+                activated.await
+            }
+            Err(error) => Err(error),
         };
-        session
-            .activate(transport, endpoint, options, client_signature, timeout)
-            .await?;
-        Ok(session)
+        match activated {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                if !error.is_connection() {
+                    // The server has it, although it cannot be used.
+                    session.close(transport, CLOSING).await;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Activates the session on a new connection, after the loss of the previous one (OPC 10000-4, 5.7.3).
@@ -158,6 +169,19 @@ impl Session {
             .await?;
         self.created.server_nonce = activated.server_nonce;
         Ok(())
+    }
+
+    /// Creates the session that a server has created earlier.
+    pub(super) fn of(created: CreateSessionResponse) -> Self {
+        Self {
+            authentication_token: created.authentication_token.clone(),
+            created,
+        }
+    }
+
+    /// Returns the response that created the session.
+    pub(super) fn into_created(self) -> CreateSessionResponse {
+        self.created
     }
 
     pub(crate) fn authentication_token(&self) -> &NodeId {

@@ -87,13 +87,14 @@ impl Client {
     fn lost_after(&mut self, error: &ClientError) {
         match error {
             ClientError::Closed { .. } => self.disconnect(),
-            ClientError::Protocol { .. } => self.link.connected = None,
+            // The session would stay at the server until its timeout.
+            ClientError::Protocol { .. } => self.close(),
             _ => {}
         }
     }
 
     /// Gives up the connection without closing the session, for a server that does not answer.
     pub fn disconnect(&mut self) {
-        self.link.disconnect();
+        self.link.disconnect(&self.endpoint, &self.options);
     }
 }

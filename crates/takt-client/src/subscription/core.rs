@@ -55,7 +55,7 @@ pub(super) enum Pending {
 pub(crate) struct Core<C> {
     pub(crate) client: C,
     pub(super) options: SubscriptionOptions,
-    items: BTreeMap<u32, Wanted>,
+    pub(super) items: BTreeMap<u32, Wanted>,
     last_handle: u32,
     /// The Subscription at the server; `None` if the next call has to create it.
     pub(super) created: Option<Created>,
@@ -64,6 +64,8 @@ pub(crate) struct Core<C> {
     pub(crate) changes: VecDeque<DataChange>,
     pub(crate) events: VecDeque<EventNotification>,
     pub(crate) lost_messages: u64,
+    /// Handles of items that are not monitored any more, because nothing after their values can be decoded.
+    pub(super) unreadable: Vec<u32>,
 }
 
 /// State of a Subscription that exists at the server.
@@ -112,6 +114,7 @@ impl<C: Publishing> Core<C> {
             changes: VecDeque::new(),
             events: VecDeque::new(),
             lost_messages: 0,
+            unreadable: Vec::new(),
         };
         core.created().await?;
         Ok(core)

@@ -11,6 +11,7 @@
 mod change;
 mod core;
 mod event;
+mod notifications;
 mod options;
 mod receive;
 
@@ -55,6 +56,12 @@ impl Subscription {
     /// Returns the number of missing messages that the server could not send again.
     pub fn lost_messages(&self) -> u64 {
         self.core.lost_messages
+    }
+
+    /// Returns the handles of items that are not monitored any more, because the ends of their values are not known, so that the
+    /// values of other items in the same message could not be decoded (`takt_ua::foreign`). Each is returned once.
+    pub fn take_unreadable(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.core.unreadable)
     }
 
     /// Monitors one item and returns the handle of its changes.

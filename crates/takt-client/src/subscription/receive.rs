@@ -6,9 +6,8 @@ use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
-use super::change::DataChange;
 use super::core::{Core, Pending, Publishing};
-use super::event::EventNotification;
+use super::notifications::{data_changes, events};
 use crate::error::{ClientError, ConnectionError};
 
 /// Largest number of missing messages that are requested at a time.
@@ -198,20 +197,24 @@ impl<C: Publishing> Core<C> {
     fn notify(&mut self, message: NotificationMessage) -> Result<(), ClientError> {
         for object in &message.notification_data {
             let broken = |error: DecodeError| ClientError::protocol(self.client.endpoint(), error);
-            if object.is::<DataChangeNotification>() {
-                let data: DataChangeNotification = object.decode_as().map_err(broken)?;
-                let changes = data.monitored_items.into_iter().map(|item| DataChange {
-                    client_handle: item.client_handle,
-                    value: item.value,
-                });
-                self.changes.extend(changes);
-            } else if object.is::<EventNotificationList>() {
-                let list: EventNotificationList = object.decode_as().map_err(broken)?;
-                let events = list.events.into_iter().map(|event| EventNotification {
-                    client_handle: event.client_handle,
-                    fields: event.event_fields,
-                });
-                self.events.extend(events);
+            if let Some(changes) = data_changes(object) {
+                let changes = changes.map_err(broken)?;
+                let last = changes.list.last().map(|change| change.client_handle);
+                self.changes.extend(changes.list);
+                if let Some(handle) = last.filter(|_| changes.missing > 0) {
+                    self.leave_out(handle, changes.missing);
+                }
+            } else if let Some(events) = events(object) {
+                let events = events.map_err(broken)?;
+                self.events.extend(events.list);
+                if events.missing > 0 {
+                    self.lost_messages += 1;
+                    tracing::warn!(
+                        endpoint = %self.client.endpoint(),
+                        events = events.missing,
+                        "Events after one that cannot be decoded are lost"
+                    );
+                }
             } else if object.is::<StatusChangeNotification>() {
                 // The server has deleted the Subscription: the next call creates a new one.
                 let change: StatusChangeNotification = object.decode_as().map_err(broken)?;
@@ -220,6 +223,21 @@ impl<C: Publishing> Core<C> {
             }
         }
         Ok(())
+    }
+
+    /// Begins again without an item, after whose value nothing in a message can be decoded. So the other items, whose
+    /// changes were in the message, send their values again.
+    fn leave_out(&mut self, handle: u32, missing: usize) {
+        if let Some(item) = self.items.remove(&handle) {
+            tracing::warn!(
+                endpoint = %self.client.endpoint(),
+                node = %item.node,
+                missing,
+                "the value cannot be decoded, nor can those after it: it is not monitored any more"
+            );
+            self.unreadable.push(handle);
+        }
+        self.abandon();
     }
 
     /// Abandons the Subscription, its session and the connection.

@@ -76,8 +76,12 @@ impl Link {
                 let forwarded = forward(&upstream, &sink, &space, &refreshed, &stop);
                 refreshed();
                 let Err(error) = forwarded else { return false };
-                let is_refused =
-                    matches!(error, ClientError::Operation { .. }) || error.is_lasting();
+                // Each attempt takes a session of the server for a while.
+                let is_refused = error.is_lasting()
+                    || matches!(
+                        error,
+                        ClientError::Operation { .. } | ClientError::Protocol { .. }
+                    );
                 let name = upstream.title();
                 match is_refused {
                     true => tracing::warn!(%error, "Events of {name} are not forwarded"),

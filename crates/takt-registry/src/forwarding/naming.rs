@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use takt_app::{ClientError, NamespaceMap, client::Client};
 use takt_space::{AddressSpace, RemoteResults};
-use takt_ua::ExtensionObject;
+use takt_ua::binary::Decode;
 use takt_ua::structures::HistoryData;
+use takt_ua::{ExtensionObject, foreign};
 
 /// Address space of the registry. It is set once the server is built.
 #[derive(Clone, Default)]
@@ -154,7 +155,8 @@ impl Maps {
     /// Replaces the indexes in HistoryData.
     fn replace_in_history(&self, data: &mut ExtensionObject) {
         // Other kinds of history have no values.
-        if let Ok(mut history) = data.decode_as::<HistoryData>() {
+        let history = foreign::decode_body::<HistoryData, _>(data, HistoryData::decode);
+        if let Some(Ok(mut history)) = history {
             let values = history.data_values.iter_mut();
             for value in values.filter_map(|value| value.value.as_mut()) {
                 self.to_registry.replace(value);

@@ -122,6 +122,16 @@ impl Copy {
         self.problem.set(problem);
     }
 
+    /// Returns the BrowseName of a node, and `id`, its NodeId at the server.
+    pub(super) fn name_of(&self, node: &NodeId, id: &NodeId) -> String {
+        let view = self.space.view();
+        let name = view.node(node).map(|node| node.browse_name().to_owned());
+        match name {
+            Some(name) => format!("{} ({id})", name.name),
+            None => id.to_string(),
+        }
+    }
+
     /// Returns true if another server does not have a type any more that this server has, too.
     pub(super) fn has_inherited(&self) -> bool {
         self.shared.has_inherited(self.folder.namespace)

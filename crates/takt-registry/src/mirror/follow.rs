@@ -11,7 +11,7 @@ use takt_app::{
     Attribute, ClientError, ClientOptions, DataChange, MonitoredItemOptions, Subscription,
     SubscriptionOptions,
 };
-use takt_rt::pauses::Pauses;
+use takt_rt::pauses::{Pauses, jittered};
 use takt_space::StoredValue;
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, NodeId, StatusCode};
@@ -21,6 +21,7 @@ use super::copy::Copy;
 use super::options::MirrorOptions;
 use super::problem;
 use super::scan::{Scan, ScanError, scan};
+use super::unreadable::Unreadable;
 use crate::forwarding::{Gateway, Maps, Naming};
 
 /// Pause before the first attempt to come back, and the longest one. A server that is back is found within the latter.
@@ -30,6 +31,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Pause after the first refusal that lasts until somebody acts, and the longest one. Servers lock out users that try more often.
 const SHORTEST_REFUSED: Duration = Duration::from_secs(30);
 const LONGEST_REFUSED: Duration = Duration::from_secs(300);
+
+/// Pause after the first attempt that a server answers wrongly, or with a refusal, and the longest one. Each attempt takes one of
+/// its sessions for a while.
+const SHORTEST_FAULTY: Duration = Duration::from_millis(500);
+const LONGEST_FAULTY: Duration = Duration::from_secs(20);
 
 /// Pause after a refusal before the login, which counts for no user.
 const BEFORE_LOGIN: Duration = Duration::from_secs(4);
@@ -57,6 +63,8 @@ pub(super) struct Follower {
     /// Bytes of the kept values.
     pub(super) kept: usize,
     pub(super) last_scan: Option<Instant>,
+    /// Values that cannot be decoded.
+    pub(super) unreadable: Unreadable,
 }
 
 /// A Subscription for the values of all Variables, in one session.
@@ -72,6 +80,7 @@ impl Follower {
     /// Runs until the registry ends.
     pub(super) fn run(mut self) {
         let mut pauses = Pauses::new(SHORTEST_PAUSE, LONGEST_PAUSE);
+        let mut faulty = Pauses::new(SHORTEST_FAULTY, LONGEST_FAULTY);
         let mut refused = Pauses::new(SHORTEST_REFUSED, LONGEST_REFUSED);
         let mut logged = String::new();
         while !self.is_stopped() {
@@ -81,6 +90,7 @@ impl Follower {
                 Err(error) => error,
             };
             let is_lasting = problem::is_lasting(&error);
+            let is_faulty = problem::is_faulty(&error);
             let is_before_login = problem::is_before_login(&error);
             let error = problem::text(&error, &self.options);
             self.gateway.set_available(false);
@@ -98,10 +108,16 @@ impl Follower {
                         pauses.reset();
                         refused.reset();
                     }
-                    pauses.grow()
+                    if begin.elapsed() > LONGEST_FAULTY {
+                        faulty.reset();
+                    }
+                    match is_faulty {
+                        true => faulty.grow(),
+                        false => pauses.grow(),
+                    }
                 }
             };
-            self.sleep(pause);
+            self.sleep(jittered(pause));
         }
     }
 
@@ -122,7 +138,7 @@ impl Follower {
             self.read(&mut client, &maps)?;
         }
         let mut followed = self.subscribe(client, maps)?;
-        self.copy.show(true, "");
+        self.show_available();
         tracing::info!(
             mirror = self.options.name,
             variables = followed.targets.len(),
@@ -135,6 +151,7 @@ impl Follower {
                 return Ok(());
             }
             let change = followed.subscription.next(LOOK)?;
+            self.leave_unreadable(&mut followed);
             let Followed {
                 subscription, maps, ..
             } = &mut followed;
@@ -182,14 +199,42 @@ impl Follower {
     }
 
     fn show_connections(&self, lacks_connection: bool) {
-        let text = match lacks_connection {
-            true => problem::too_few_connections(),
-            false => String::new(),
-        };
         if lacks_connection {
+            let text = problem::too_few_connections();
             tracing::warn!(mirror = self.options.name, "{text}");
         }
-        self.copy.show(true, &text);
+        self.show_available();
+    }
+
+    /// Shows that the server is there, and what is wrong all the same.
+    fn show_available(&self) {
+        let mut problems = Vec::new();
+        if self.lacks_connection() {
+            problems.push(problem::too_few_connections());
+        }
+        problems.push(self.unreadable.text());
+        problems.retain(|text| !text.is_empty());
+        self.copy.show(true, &problems.join("; "));
+    }
+
+    /// Notes whether a value can be decoded.
+    fn note(&mut self, node: &NodeId, value: &DataValue, maps: &Maps) {
+        let copy = &self.copy;
+        let name = || copy.name_of(node, &maps.to_server.node_id(node));
+        if self.unreadable.note(node, value, name) {
+            self.show_available();
+        }
+    }
+
+    /// Lets Variables be read at the server for each Read, after whose values nothing else of a message can be decoded.
+    fn leave_unreadable(&mut self, followed: &mut Followed) {
+        for handle in followed.subscription.take_unreadable() {
+            if let Some((node, _)) = followed.targets.remove(&handle) {
+                let bad = DataValue::status(StatusCode::BadDecodingError);
+                self.note(&node, &bad, &followed.maps);
+                self.copy.read_live(&node);
+            }
+        }
     }
 
     /// Returns true if the copy has other values than before: they must be subscribed anew.
@@ -298,6 +343,7 @@ impl Follower {
             let values = client.read_attributes(&wanted)?;
             is_in_session(client, maps)?;
             for (node, value) in batch.iter().zip(values) {
+                self.note(node, &value, maps);
                 let target = self.copy.values().get(node).map(Arc::clone);
                 if let Some(target) = target {
                     // A value that is too large comes again with the Subscription.
@@ -336,6 +382,7 @@ impl Follower {
             return;
         };
         let (node, target) = (node.clone(), Arc::clone(target));
+        self.note(&node, &value, &followed.maps);
         if self.keep(&target, value, &followed.maps) {
             return;
         }

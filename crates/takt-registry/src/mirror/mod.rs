@@ -6,6 +6,7 @@
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
 //! * [`namespaces`]: the namespaces of mirrors in the database.
 //! * [`shared`]: types, which several mirrors may use.
+//! * [`unreadable`]: values that cannot be decoded.
 //! * [`problem`]: the reason why a mirror is away, and whether it lasts.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
@@ -24,6 +25,7 @@ mod problem;
 mod references;
 mod scan;
 mod shared;
+mod unreadable;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +44,7 @@ use follow::Follower;
 use mirrored::Mirrored;
 use namespaces::KeptNamespaces;
 use shared::Shared;
+use unreadable::Unreadable;
 
 /// Mirrors. Dropping them stops them.
 pub(crate) struct Mirrors {
@@ -101,6 +104,7 @@ impl Mirrors {
                 stop: Arc::clone(&stop),
                 kept: 0,
                 last_scan: None,
+                unreadable: Unreadable::default(),
             });
         }
         Ok(Self {

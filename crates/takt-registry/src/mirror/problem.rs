@@ -19,6 +19,16 @@ pub(super) fn is_lasting(error: &ScanError) -> bool {
     }
 }
 
+/// Returns true if the server was there, and answered with something that the mirror cannot use: further attempts soon cost it a
+/// session each, and end alike.
+pub(super) fn is_faulty(error: &ScanError) -> bool {
+    match error {
+        ScanError::Client(error) => !error.is_connection() && !error.is_session_lost(),
+        ScanError::Limit { .. } => true,
+        ScanError::OtherSession | ScanError::Stopped => false,
+    }
+}
+
 /// Returns true if the attempt ended before the login: one side does not trust the other one, or there is no password. It locks
 /// nobody out.
 pub(super) fn is_before_login(error: &ScanError) -> bool {
@@ -115,6 +125,13 @@ mod tests {
             endpoint: "opc.tcp://10.0.0.7:4840".to_owned(),
             timeout: std::time::Duration::from_secs(1),
         };
+        assert!(!is_faulty(&ScanError::Client(ClientError::Timeout {
+            endpoint: String::new(),
+            timeout: std::time::Duration::ZERO,
+        })));
+        assert!(is_faulty(&refused(StatusCode::BadTooManySessions)));
+        assert!(!is_faulty(&refused(StatusCode::BadSessionIdInvalid)));
+        assert!(!is_faulty(&ScanError::OtherSession));
         assert!(!is_lasting(&ScanError::Client(timeout)));
     }
 

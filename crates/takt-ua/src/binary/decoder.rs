@@ -1,6 +1,11 @@
 //! Decoder of the OPC UA Binary DataEncoding.
 
+mod tolerance;
+
 use super::error::{DecodeError, DecodeErrorKind};
+
+/// Function that reads past the structure with this `Default Binary` encoding.
+pub(crate) type PassStructure = for<'a> fn(u32, &mut Decoder<'a>) -> Result<(), DecodeError>;
 
 /// Limits of a decoder. Larger values are refused with `BadEncodingLimitsExceeded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +45,18 @@ impl Default for Limits {
 pub struct Decoder<'a> {
     rest: &'a [u8],
     length: usize,
-    depth: usize,
     limits: Limits,
+    depth: u32,
+    /// True if a value whose end is not certain makes all that follows unreadable.
+    is_cautious: bool,
+    /// True if the end of a value was not certain.
+    has_doubt: bool,
+    /// True if the end of a value was not found: the rest was given up.
+    is_lost: bool,
+    /// Number of bytes that were read in vain for bodies without a length.
+    wasted: usize,
+    /// Types of the bodies without a length; `None` for a decoder that tolerates nothing.
+    structures: Option<PassStructure>,
 }
 
 impl<'a> Decoder<'a> {
@@ -57,8 +72,13 @@ impl<'a> Decoder<'a> {
         Self {
             rest: bytes,
             length: bytes.len(),
-            depth: 0,
             limits,
+            depth: 0,
+            is_cautious: false,
+            has_doubt: false,
+            is_lost: false,
+            wasted: 0,
+            structures: None,
         }
     }
 
@@ -194,6 +214,9 @@ impl<'a> Decoder<'a> {
         match usize::try_from(length) {
             Ok(length) => Ok(Some(length)),
             Err(_) if length == -1 => Ok(None),
+            Err(_) if self.structures.is_some() => {
+                self.doubt(DecodeErrorKind::NegativeLength).map(|()| None)
+            }
             Err(_) => Err(DecodeError::new(
                 self.position().saturating_sub(4),
                 DecodeErrorKind::NegativeLength,
@@ -252,7 +275,7 @@ impl<'a> Decoder<'a> {
         &mut self,
         decode: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
-        if self.depth >= self.limits.max_depth {
+        if self.depth as usize >= self.limits.max_depth {
             return Err(self.error(DecodeErrorKind::DepthExceeded));
         }
         self.depth += 1;
@@ -284,6 +307,12 @@ pub trait Decode<'a>: Sized {
             elements.push(Self::decode(decoder)?);
         }
         Ok(elements)
+    }
+
+    /// Returns the list that stands for one after an unreadable value whose end is not known; `None` if there is none.
+    #[inline]
+    fn list_after_loss() -> Option<Vec<Self>> {
+        None
     }
 
     /// Reads past one value, checking it as `decode` does.

@@ -154,9 +154,13 @@ impl<'a, T: Decode<'a>> Decode<'a> for Vec<T> {
     /// Decodes the null array as an empty `Vec`: the standard gives both the same meaning (OPC 10000-6, 5.1.11).
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        match decoder.array_length(T::MIN_SIZE)? {
-            Some(count) => T::decode_elements(decoder, count),
-            None => Ok(Vec::new()),
+        match decoder.array_length(T::MIN_SIZE) {
+            Ok(Some(count)) => T::decode_elements(decoder, count),
+            Ok(None) => Ok(Vec::new()),
+            Err(error) => {
+                let list = decoder.is_lost().then(T::list_after_loss).flatten();
+                list.ok_or(error)
+            }
         }
     }
 

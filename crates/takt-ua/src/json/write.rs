@@ -12,7 +12,7 @@ use crate::json_number::{double, single};
 use crate::{
     Array, BuiltInType, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject,
     ExtensionObjectBody, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, Structure,
-    Variant, base64,
+    Variant, base64, foreign,
 };
 
 /// A value that has a compact JSON form.
@@ -296,11 +296,13 @@ fn known(object: &ExtensionObject, depth: usize) -> Option<Value> {
     let id = object.type_id.standard_id()?;
     let description =
         StructureDescription::of_encoding(id).filter(|known| known.binary_encoding_id == id)?;
-    let mut decoder = Decoder::new(bytes);
-    let fields = fields(description, &mut decoder, depth + 1).ok()?;
+    let fields = foreign::decode(bytes, |decoder| {
+        let fields = fields(description, decoder, depth + 1)?;
+        Ok((decoder.remaining() == 0).then_some(fields))
+    });
     let mut value = Map::from_iter([(TYPE.into(), description.name.into())]);
-    value.extend(fields);
-    (decoder.remaining() == 0).then(|| value.into())
+    value.extend(fields.ok()??);
+    Some(value.into())
 }
 
 /// Decodes the fields of a structure.

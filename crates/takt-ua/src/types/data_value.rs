@@ -1,6 +1,7 @@
 //! DataValue (OPC 10000-4, 7.11; OPC 10000-6, 5.2.2.17), owned and borrowed.
 
 use super::DateTime;
+use super::extent::pass_variant;
 use crate::StatusCode;
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
 
@@ -145,14 +146,31 @@ fn decode_mask(decoder: &mut Decoder<'_>) -> Result<u8, DecodeError> {
 impl<'a, V: Decode<'a>> Decode<'a> for DataValue<V> {
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let mask = decode_mask(decoder)?;
+        let (mut mask, mut unreadable) = match decode_mask(decoder) {
+            Ok(mask) => (mask, None),
+            Err(error) => (0, Some(decoder.lose(error)?)),
+        };
+        let mut value = None;
+        if mask & VALUE != 0 {
+            let start = decoder.rest();
+            match V::decode(decoder) {
+                Ok(decoded) => value = Some(decoded),
+                Err(error) => {
+                    unreadable = Some(decoder.pass_unreadable(start, error, pass_variant)?);
+                    if decoder.is_lost() {
+                        mask = 0;
+                    }
+                }
+            }
+        }
         let has = |bit: u8| mask & bit != 0;
         // Picoseconds above the maximum are read as the maximum (OPC 10000-6, 5.2.2.17).
         let picoseconds =
             |decoder: &mut Decoder<'a>| decoder.u16().map(|value| value.min(MAX_PICOSECONDS));
+        let status = has(STATUS).then(|| decoder.value()).transpose()?;
         Ok(Self {
-            value: has(VALUE).then(|| V::decode(decoder)).transpose()?,
-            status: has(STATUS).then(|| decoder.value()).transpose()?,
+            value,
+            status: unreadable.or(status),
             source_timestamp: has(SOURCE_TIMESTAMP).then(|| decoder.value()).transpose()?,
             source_picoseconds: has(SOURCE_PICOSECONDS)
                 .then(|| picoseconds(decoder))

@@ -104,6 +104,11 @@ impl<'a> Decode<'a> for DiagnosticInfo {
         })
     }
 
+    fn list_after_loss() -> Option<Vec<Self>> {
+        // They explain results, and say nothing about those that cannot be read.
+        Some(Vec::new())
+    }
+
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
         let mask = decoder.u8()?;
         if mask & 0x80 != 0 {

@@ -146,7 +146,21 @@ impl<'a> Decode<'a> for ExpandedNodeId {
 
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        ExpandedNodeIdRef::decode(decoder).map(|node_id| node_id.to_owned())
+        let encoding = decoder.u8()?;
+        let node_id = NodeId::decode_kind(encoding & !(NAMESPACE_URI | SERVER_INDEX), decoder)?;
+        let namespace_uri = match encoding & NAMESPACE_URI {
+            0 => UaString::null(),
+            _ => decoder.value()?,
+        };
+        let server_index = match encoding & SERVER_INDEX {
+            0 => 0,
+            _ => decoder.u32()?,
+        };
+        Ok(Self {
+            node_id,
+            namespace_uri,
+            server_index,
+        })
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! ExtensionObject (OPC 10000-6, 5.2.2.15).
 
+use super::extent::binary_body;
 use super::{NodeId, NodeIdRef, Structure};
 use crate::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
@@ -196,7 +197,17 @@ impl<'a> Decode<'a> for ExtensionObject {
 
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        ExtensionObjectRef::decode(decoder).map(|object| object.to_owned())
+        if !decoder.is_tolerant() {
+            return ExtensionObjectRef::decode(decoder).map(|object| object.to_owned());
+        }
+        let type_id = NodeId::decode(decoder)?;
+        let body = match decoder.u8()? {
+            0 => ExtensionObjectBody::None,
+            1 => ExtensionObjectBody::Binary(binary_body(type_id.as_ref(), decoder)?.to_vec()),
+            2 => ExtensionObjectBody::Xml(decoder.text()?.unwrap_or_default().into_owned()),
+            other => return Err(decoder.error(DecodeErrorKind::InvalidEncodingByte(other))),
+        };
+        Ok(Self { type_id, body })
     }
 
     #[inline]

@@ -108,17 +108,24 @@ impl Encode for LocalizedTextRef<'_> {
     }
 }
 
+/// Reads the encoding mask, whose upper bits must not be set.
+#[inline]
+fn decode_mask(decoder: &mut Decoder<'_>) -> Result<u8, DecodeError> {
+    let mask = decoder.u8()?;
+    if mask & !(LOCALE | TEXT) != 0 {
+        let offset = decoder.position().saturating_sub(1);
+        return Err(DecodeError::new(
+            offset,
+            DecodeErrorKind::InvalidEncodingByte(mask),
+        ));
+    }
+    Ok(mask)
+}
+
 impl<'a> Decode<'a> for LocalizedTextRef<'a> {
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let mask = decoder.u8()?;
-        if mask & !(LOCALE | TEXT) != 0 {
-            let offset = decoder.position().saturating_sub(1);
-            return Err(DecodeError::new(
-                offset,
-                DecodeErrorKind::InvalidEncodingByte(mask),
-            ));
-        }
+        let mask = decode_mask(decoder)?;
         let locale = if mask & LOCALE != 0 {
             decoder.string()?
         } else {
@@ -143,7 +150,15 @@ impl Encode for LocalizedText {
 impl<'a> Decode<'a> for LocalizedText {
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        LocalizedTextRef::decode(decoder).map(|text| text.to_owned())
+        let mask = decode_mask(decoder)?;
+        let mut part = |bit: u8| match mask & bit {
+            0 => Ok(UaString::null()),
+            _ => UaString::decode(decoder),
+        };
+        Ok(Self {
+            locale: part(LOCALE)?,
+            text: part(TEXT)?,
+        })
     }
 
     #[inline]

@@ -12,6 +12,7 @@ mod elements;
 mod encoding_mask;
 mod expanded_node_id;
 mod extension_object;
+pub(crate) mod extent;
 mod guid;
 mod localized_text;
 mod node_id;

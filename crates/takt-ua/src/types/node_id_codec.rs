@@ -1,7 +1,7 @@
 //! The binary encodings of NodeIds (OPC 10000-6, 5.2.2.9): two bytes, four bytes, numeric, String, Guid, ByteString.
 //! The shortest possible one is written; all are read.
 
-use super::{Guid, IdentifierRef, NodeId, NodeIdRef};
+use super::{Guid, Identifier, IdentifierRef, NodeId, NodeIdRef, UaString};
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
 
 impl NodeIdRef<'_> {
@@ -113,12 +113,29 @@ impl Encode for NodeId {
     }
 }
 
+impl NodeId {
+    /// Decodes the bytes behind an encoding byte whose flag bits are masked out.
+    #[inline]
+    pub(super) fn decode_kind(kind: u8, decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        if kind != 0x03 {
+            return NodeIdRef::decode_kind(kind, decoder).map(|node_id| node_id.to_owned());
+        }
+        let namespace = decoder.u16()?;
+        let identifier = UaString::decode(decoder)?.into_string();
+        Ok(Self {
+            namespace,
+            identifier: Identifier::String(identifier.into()),
+        })
+    }
+}
+
 impl<'a> Decode<'a> for NodeId {
     const MIN_SIZE: usize = 2;
 
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        NodeIdRef::decode(decoder).map(|node_id| node_id.to_owned())
+        let kind = decoder.u8()?;
+        Self::decode_kind(kind, decoder)
     }
 
     #[inline]

@@ -165,7 +165,10 @@ impl<'a> Decode<'a> for QualifiedName {
 
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        QualifiedNameRef::decode(decoder).map(|name| name.to_owned())
+        Ok(Self {
+            namespace: decoder.u16()?,
+            name: decoder.value()?,
+        })
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! String, ByteString and XmlElement (OPC 10000-6, 5.2.2.4, 5.2.2.7 and 5.2.2.8).
 
+use std::borrow::Cow;
+
 use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use crate::large_memory;
 
@@ -94,6 +96,16 @@ impl From<Option<String>> for UaString {
     }
 }
 
+impl From<Option<Cow<'_, str>>> for UaString {
+    #[inline]
+    fn from(text: Option<Cow<'_, str>>) -> Self {
+        Self(text.map(|text| match text {
+            Cow::Borrowed(text) => text.into(),
+            Cow::Owned(text) => text.into(),
+        }))
+    }
+}
+
 impl PartialEq<str> for UaString {
     fn eq(&self, other: &str) -> bool {
         self.as_option() == Some(other)
@@ -118,7 +130,7 @@ impl<'a> Decode<'a> for UaString {
 
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        decoder.string().map(Self::from)
+        decoder.text().map(Self::from)
     }
 
     #[inline]

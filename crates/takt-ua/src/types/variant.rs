@@ -1,6 +1,7 @@
 //! Variant (OPC 10000-6, 5.2.2.16).
 
 use super::encoding_mask::{ARRAY, mask_type};
+use super::extent::pass_variant;
 use super::{
     Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId,
     ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, UaString, Variant, VariantRef,
@@ -178,6 +179,23 @@ impl<'a> Decode<'a> for Variant {
                 .map(|array| Variant::Array(Box::new(array)));
         }
         Self::decode_scalar(built_in_type, decoder)
+    }
+
+    /// A value that cannot be decoded is the StatusCode `BadDecodingError` if the decoder is tolerant (OPC 10000-6, 5.2.2.15).
+    fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
+        // An element is larger in memory than its encoding, and the count is not trusted.
+        let affordable = decoder.remaining() / size_of::<Self>();
+        let mut elements = Vec::with_capacity(count.min(affordable.max(16)));
+        for _ in 0..count {
+            let start = decoder.rest();
+            elements.push(match Self::decode(decoder) {
+                Ok(element) => element,
+                Err(error) => decoder
+                    .pass_unreadable(start, error, pass_variant)
+                    .map(Variant::StatusCode)?,
+            });
+        }
+        Ok(elements)
     }
 
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {

@@ -10,6 +10,7 @@ mod allocations;
 mod bytes_with;
 mod common;
 mod descriptions;
+mod foreign;
 mod json;
 mod json_encoding;
 mod json_encoding_foreign;

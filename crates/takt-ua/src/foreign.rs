@@ -1,0 +1,121 @@
+//! Decoding of messages of a foreign application: one value that cannot be decoded is one bad value.
+//!
+//! * A text that is not UTF-8 (PLCs send Latin-1) has U+FFFD for each part that is not, as other OPC UA software reads it.
+//! * A binary body of an ExtensionObject without its length (-1) ends where its type ends, if this crate has the type.
+//! * A DataValue whose value cannot be decoded has no value, and `BadDecodingError` or `BadEncodingLimitsExceeded`. In a list
+//!   of Variants, such a StatusCode is in the place of the value. A value within another value makes the outer one bad.
+//! * The end of such a value is found from its lengths and masks. If they do not tell it, all values that follow in the list
+//!   are bad too, with `BadUnknownResponse`. Nothing else is guessed: a length below -1, or a body of unknown type without a length, is read as null only
+//!   if the message then ends where it has to.
+//!
+//! A server decodes requests with [`Decoder::new`], which tolerates nothing.
+
+use crate::binary::{DecodeError, DecodeErrorKind, Decoder, Limits};
+use crate::generated_support::{FieldType, StructureDescription};
+use crate::types::extent::{pass, pass_array};
+use crate::{
+    BuiltInType, Elements, ExtensionObject, ExtensionObjectBody, Structure, UaString, Variant,
+};
+
+/// Decodes `bytes` with `decode`, which is called once more if the end of a value was not certain.
+///
+/// # Errors
+/// Something else than a value of a list cannot be decoded.
+pub fn decode<'a, T>(
+    bytes: &'a [u8],
+    decode: impl Fn(&mut Decoder<'a>) -> Result<T, DecodeError>,
+) -> Result<T, DecodeError> {
+    let mut decoder = Decoder::tolerant(bytes, Limits::DEFAULT, false, pass_structure);
+    let decoded = decode(&mut decoder);
+    if !decoder.has_doubt() || (decoded.is_ok() && decoder.remaining() == 0) {
+        return decoded;
+    }
+    let mut decoder = Decoder::tolerant(bytes, Limits::DEFAULT, true, pass_structure);
+    decode(&mut decoder)
+}
+
+/// Decodes the body of an ExtensionObject with `decode`; `None` if it is not a binary-encoded `T`.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_body<'a, T: Structure, R>(
+    object: &'a ExtensionObject,
+    decode: impl Fn(&mut Decoder<'a>) -> Result<R, DecodeError>,
+) -> Option<Result<R, DecodeError>> {
+    match &object.body {
+        ExtensionObjectBody::Binary(bytes) if object.is::<T>() => Some(self::decode(bytes, decode)),
+        _ => None,
+    }
+}
+
+/// Reads past the structure of the standard with this `Default Binary` encoding.
+fn pass_structure(encoding_id: u32, decoder: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    let known = StructureDescription::of_encoding(encoding_id)
+        .filter(|known| known.binary_encoding_id == encoding_id);
+    match known {
+        Some(known) => decoder.nested(|decoder| pass_fields(known, decoder)),
+        None => Err(unknown(decoder)),
+    }
+}
+
+fn pass_fields(
+    structure: &StructureDescription,
+    decoder: &mut Decoder<'_>,
+) -> Result<(), DecodeError> {
+    let mut mask = match structure.has_optional_fields() {
+        true => decoder.u32()?,
+        false => 0,
+    };
+    for field in structure.fields {
+        if field.is_optional {
+            let is_absent = mask & 1 == 0;
+            mask >>= 1;
+            if is_absent {
+                continue;
+            }
+        }
+        match (field.field_type, field.is_array) {
+            (FieldType::BuiltIn(built_in), false) => pass(built_in, decoder)?,
+            (FieldType::BuiltIn(built_in), true) => pass_array(built_in, decoder)?,
+            (FieldType::Enumeration(_), false) => pass(BuiltInType::Int32, decoder)?,
+            (FieldType::Enumeration(_), true) => pass_array(BuiltInType::Int32, decoder)?,
+            (FieldType::Structure(id), is_array) => {
+                let inner = StructureDescription::of_type(id).ok_or_else(|| unknown(decoder))?;
+                let count = match is_array {
+                    true => decoder.array_length(1)?.unwrap_or(0),
+                    false => 1,
+                };
+                for _ in 0..count {
+                    decoder.nested(|decoder| pass_fields(inner, decoder))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unknown(decoder: &Decoder<'_>) -> DecodeError {
+    decoder.error(DecodeErrorKind::InvalidValue("the type is not known"))
+}
+
+/// Returns whether a text of the value contains U+FFFD, which stands for what was not UTF-8. Structures are not examined.
+pub fn is_replaced(value: &Variant) -> bool {
+    fn text(text: &UaString) -> bool {
+        text.as_str().contains(char::REPLACEMENT_CHARACTER)
+    }
+    match value {
+        Variant::String(value) => text(value),
+        Variant::XmlElement(value) => text(&value.0),
+        Variant::LocalizedText(value) => text(&value.text) || text(&value.locale),
+        Variant::QualifiedName(value) => text(&value.name),
+        Variant::Array(array) => match &array.elements {
+            Elements::String(all) => all.iter().any(text),
+            Elements::XmlElement(all) => all.iter().any(|value| text(&value.0)),
+            Elements::LocalizedText(all) => all.iter().any(|value| text(&value.text)),
+            Elements::QualifiedName(all) => all.iter().any(|value| text(&value.name)),
+            Elements::Variant(all) => all.iter().any(is_replaced),
+            _ => false,
+        },
+        _ => false,
+    }
+}
