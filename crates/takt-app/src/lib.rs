@@ -99,10 +99,10 @@ pub use takt_client::{
     ClientSecurity, ConnectionError, Consumer, CurrentValue, DataChange, DataValue, DateTime,
     DeclaredField, Endpoint, EndpointError, EndpointUrl, EndpointUrlError, EventNotification,
     EventQuery, Follow, HistoryRange, Identity, Item, LocalizedText, Mirror, MonitoredItemOptions,
-    NamespaceMap, NodeId, OutputsInPlace, ProtocolError, ProviderEntry, QualifiedName, Reading,
-    ReverseClient, ReverseListener, SecurityChoice, StateDirectoryError, StatusCode, Subscription,
-    SubscriptionOptions, TypedNode, ValueInPlace, Variant, Waiting, certificates, client, loopback,
-    model, prepare_state_directory, state_directory, ua,
+    NamespaceMap, NodeId, Outage, OutputsInPlace, ProtocolError, ProviderEntry, QualifiedName,
+    Reading, ReverseClient, ReverseListener, SecurityChoice, StateDirectoryError, StatusCode,
+    Subscription, SubscriptionOptions, TypedNode, ValueInPlace, Variant, Waiting, certificates,
+    client, loopback, model, prepare_state_directory, state_directory, ua,
 };
 pub use takt_history::HistoryStoreOptions;
 pub use takt_services::{EventSink, Server, ServerBudgets};

@@ -37,6 +37,7 @@ pub mod key_log;
 mod mirror;
 pub mod model;
 mod namespace_map;
+mod outage;
 mod state_directory;
 mod subscription;
 
@@ -50,6 +51,7 @@ pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use mirror::Mirror;
 pub use namespace_map::NamespaceMap;
+pub use outage::Outage;
 pub use state_directory::{
     StateDirectoryError, directory_or_default, prepare_state_directory, state_directory,
 };

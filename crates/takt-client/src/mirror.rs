@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant};
 
 use crate::client::{Attribute, Client};
+use crate::outage::Outage;
 use crate::subscription::{MonitoredItemOptions, Subscription, SubscriptionOptions};
 use crate::{ClientError, DataChange};
 
@@ -23,7 +24,8 @@ const ROOM: usize = 1024;
 /// Cells with the values of Variables of a server, kept up to date by a Subscription, until it is dropped.
 ///
 /// With it, PubSub publishes values of another application, and threads that must not wait can read them: the cells
-/// are read without a request. While the server is not reachable, their status is BadNoCommunication.
+/// are read without a request. While the server is not reachable, their status is BadNoCommunication; the first message after
+/// that brings the current values back. A Variable that the server does not monitor has the status with which it refuses.
 pub struct Mirror {
     cells: HashMap<NodeId, Arc<Cell>>,
     stop: Arc<AtomicBool>,
@@ -76,8 +78,15 @@ impl Mirror {
         let results = subscription.monitor_all(items.collect())?;
         let mut targets = HashMap::new();
         for (node, result) in variables.iter().zip(results) {
-            if let (Ok(handle), Some(cell)) = (result, cells.get(node)) {
-                targets.insert(handle, Arc::clone(cell));
+            let Some(cell) = cells.get(node) else {
+                continue;
+            };
+            match result {
+                Ok(handle) => {
+                    targets.insert(handle, Arc::clone(cell));
+                }
+                // A value that does not follow would look current.
+                Err(status) => store(cell, DataValue::status(status)),
             }
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -124,26 +133,38 @@ struct Follower {
 
 impl Follower {
     fn run(mut self) {
-        while !self.stop.load(Ordering::Relaxed) {
+        let mut outage = Outage::default();
+        while !self.is_stopped() {
             match self.subscription.next(STEP) {
-                Ok(None) => {}
+                Ok(None) => outage.ended(),
                 Ok(Some(DataChange {
                     client_handle,
                     value,
                 })) => {
+                    outage.ended();
                     if let Some(cell) = self.targets.get(&client_handle) {
                         store(cell, value);
                     }
                 }
                 Err(error) => {
-                    tracing::warn!("{error}");
                     for cell in self.targets.values() {
                         store(cell, DataValue::status(StatusCode::BadNoCommunication));
                     }
-                    // The Subscription continues when the server is back.
-                    std::thread::sleep(STEP);
+                    // The Subscription continues when the server is back, with all values.
+                    self.sleep(outage.failed(&error));
                 }
             }
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn sleep(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end && !self.is_stopped() {
+            std::thread::sleep(STEP.min(time));
         }
     }
 }

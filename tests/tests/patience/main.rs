@@ -1,4 +1,4 @@
-//! Tests that take their time: attacks, crashes, many Providers, endurance, and the tutorial's commands from a clean clone.
+//! Tests that take their time: attacks, crashes, many Providers, endurance, stalls, and the tutorial's commands from a clean clone.
 
 #![allow(
     clippy::expect_used,
@@ -10,6 +10,7 @@
 mod attack;
 mod many_providers;
 mod soak;
+mod stalls;
 mod survival;
 #[cfg(feature = "tutorial")]
 mod tutorial;

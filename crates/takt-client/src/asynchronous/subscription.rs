@@ -121,7 +121,8 @@ impl AsyncSubscription {
     /// Waits for the next change.
     ///
     /// # Errors
-    /// The connection is lost, or the server refuses. The next call tries again, after a pause.
+    /// The connection is lost, or the server refuses. The next call tries again, after a pause. Once it succeeds, the current values
+    /// of all items arrive again.
     pub async fn next_change(&mut self) -> Result<DataChange, ClientError> {
         self.next(|core| core.changes.pop_front()).await
     }

@@ -15,6 +15,7 @@ use super::change::DataChange;
 use super::event::EventNotification;
 use super::options::{MOST_REQUESTS, Monitored, Wanted};
 use super::options::{MonitoredItemOptions, SubscriptionOptions};
+use super::recovery::Recovery;
 use crate::client::{AttributeServices, Batched, Requests};
 use crate::error::ClientError;
 
@@ -72,10 +73,10 @@ pub(crate) struct Core<C> {
 pub(super) struct Created {
     pub(super) id: u32,
     /// Session in which it was created.
-    epoch: u64,
+    pub(super) epoch: u64,
     /// Connection on which the Publish requests wait.
     connection: u64,
-    publishing_interval: Duration,
+    pub(super) publishing_interval: Duration,
     /// Time without a message after which the server is considered dead.
     pub(super) patience: Duration,
     pub(super) last_message: Instant,
@@ -86,7 +87,9 @@ pub(super) struct Created {
     pub(super) next_sequence_number: u32,
     pub(super) to_acknowledge: Vec<u32>,
     /// Handles of items that the server does not monitor yet, as it did for the previous Subscription.
-    to_restore: Vec<u32>,
+    pub(super) to_restore: Vec<u32>,
+    /// Values that the receiver may lack.
+    pub(super) recovery: Recovery,
 }
 
 impl Created {
@@ -96,6 +99,7 @@ impl Created {
         self.connection = connection;
         self.outstanding = 0;
         self.last_message = Instant::now();
+        self.recovery.request();
     }
 }
 
@@ -172,6 +176,7 @@ impl<C: Publishing> Core<C> {
                 node,
                 monitored,
                 id: 0,
+                refused: None,
             };
             wanted.push((self.last_handle, item));
         }
@@ -203,7 +208,7 @@ impl<C: Publishing> Core<C> {
             let status = StatusCode::BadMonitoredItemIdInvalid;
             return Err(ClientError::operation(handle, status));
         };
-        let Some(created) = &self.created else {
+        let Some(created) = self.created.as_ref().filter(|_| item.refused.is_none()) else {
             return Ok(());
         };
         let request = DeleteMonitoredItemsRequest {
@@ -218,18 +223,23 @@ impl<C: Publishing> Core<C> {
 
     /// Creates the Subscription with all items if there is none.
     pub(super) async fn created(&mut self) -> Result<&mut Created, ClientError> {
-        if !self.client.is_connected() {
-            self.client.reopen().await?;
+        loop {
+            if !self.client.is_connected() {
+                self.client.reopen().await?;
+            }
+            let (epoch, connection) = (self.client.epoch(), self.client.connections());
+            // Subscriptions are not transferred: that of another session is lost.
+            self.created.take_if(|created| created.epoch != epoch);
+            match &mut self.created {
+                Some(created) if created.connection != connection => created.resume(connection),
+                Some(_) => {}
+                None => self.recreate().await?,
+            }
+            self.restore().await?;
+            if self.recover().await? {
+                break;
+            }
         }
-        let (epoch, connection) = (self.client.epoch(), self.client.connections());
-        // Subscriptions are not transferred: that of another session is lost.
-        self.created.take_if(|created| created.epoch != epoch);
-        match &mut self.created {
-            Some(created) if created.connection != connection => created.resume(connection),
-            Some(_) => {}
-            None => self.recreate().await?,
-        }
-        self.restore().await?;
         self.created
             .as_mut()
             .ok_or(ClientError::Invalid("no Subscription".to_owned()))
@@ -273,6 +283,7 @@ impl<C: Publishing> Core<C> {
             next_sequence_number: 1,
             to_acknowledge: Vec::new(),
             to_restore: self.items.keys().copied().collect(),
+            recovery: Recovery::default(),
         });
         Ok(())
     }
@@ -296,19 +307,34 @@ impl<C: Publishing> Core<C> {
                 created.to_restore.drain(..count);
             }
             for ((handle, item), status) in items.into_iter().zip(results) {
-                if let (true, Monitored::Events(_)) = (status.is_bad(), &item.monitored) {
-                    tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");
-                } else if status.is_bad() {
-                    let value = DataValue::status(status);
-                    self.changes.push_back(DataChange {
-                        client_handle: handle,
-                        value,
-                    });
-                }
-                self.items.insert(handle, item);
+                self.restored(handle, item, status);
             }
         }
         Ok(())
+    }
+
+    /// Notes the result of an item that was monitored again. A refused one is tried again later: a server that has just started
+    /// may add its nodes one after another.
+    fn restored(&mut self, handle: u32, mut item: Wanted, status: StatusCode) {
+        let refused = Some(status).filter(|status| status.is_bad());
+        let before = std::mem::replace(&mut item.refused, refused);
+        if let Some(created) = &mut self.created
+            && refused.is_some()
+        {
+            created.recovery.refused.push(handle);
+        }
+        match (refused, &item.monitored) {
+            (Some(status), _) if before == Some(status) => {}
+            (Some(status), Monitored::Events(_)) => {
+                tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");
+            }
+            (Some(status), Monitored::Values(_)) => self.changes.push_back(DataChange {
+                client_handle: handle,
+                value: DataValue::status(status),
+            }),
+            (None, _) => {}
+        }
+        self.items.insert(handle, item);
     }
 
     /// Calls CreateMonitoredItems in requests of a size that the server accepts.

@@ -5,8 +5,9 @@
 //! one is requested again (Republish).
 //!
 //! After the loss of the connection the next call opens another one. If the server still has the session, it is
-//! resumed there, and the Subscription goes on: changes meanwhile arrive, as far as its queues hold them. Otherwise the
-//! Subscription is created anew with all items, whose values are then sent again.
+//! resumed there, and the Subscription goes on: changes meanwhile arrive, as far as its queues hold them, and then the current
+//! value of each item, also if it has not changed. Otherwise the Subscription is created anew with all items, whose values are
+//! then sent again. Items that the server refuses then are tried again each second.
 
 mod change;
 mod core;
@@ -14,6 +15,7 @@ mod event;
 mod notifications;
 mod options;
 mod receive;
+mod recovery;
 
 use std::time::{Duration, Instant};
 
@@ -118,7 +120,8 @@ impl Subscription {
     /// Waits for the next change; returns `None` after `timeout`.
     ///
     /// # Errors
-    /// An error if the connection is lost or the server refuses. The next call tries again.
+    /// An error if the connection is lost or the server refuses. The next call tries again. Once it succeeds, the current values of
+    /// all items arrive again, so a receiver may mark all of them as bad meanwhile.
     pub fn next(&mut self, timeout: Duration) -> Result<Option<DataChange>, ClientError> {
         self.next_of(timeout, |core| core.changes.pop_front())
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_ua::structures::{DataChangeFilter, MonitoringParameters};
-use takt_ua::{ExtensionObject, NodeId};
+use takt_ua::{ExtensionObject, NodeId, StatusCode};
 
 use crate::client::{Attribute, EventQuery};
 
@@ -98,6 +98,8 @@ pub(super) struct Wanted {
     pub(super) monitored: Monitored,
     /// The item's id at the server.
     pub(super) id: u32,
+    /// StatusCode with which the server refused to monitor it again.
+    pub(super) refused: Option<StatusCode>,
 }
 
 impl MonitoredItemOptions {

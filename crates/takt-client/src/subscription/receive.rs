@@ -14,9 +14,18 @@ use crate::error::{ClientError, ConnectionError};
 const MOST_MISSING: u32 = 64;
 
 impl<C: Publishing> Core<C> {
-    /// Waits for one message from the server.
+    /// Waits for one message from the server. After an error, and after lost messages, the values of all items arrive again.
     pub(crate) async fn receive(&mut self, timeout: Duration) -> Result<(), ClientError> {
-        self.created().await?;
+        let lost = self.lost_messages;
+        let received = self.receive_message(timeout).await;
+        if received.is_err() || self.lost_messages != lost {
+            self.request_values();
+        }
+        received
+    }
+
+    async fn receive_message(&mut self, timeout: Duration) -> Result<(), ClientError> {
+        let timeout = self.created().await?.recovery.wait(timeout);
         if !self.pending.is_empty() {
             return self.handle_pending().await;
         }
@@ -199,6 +208,10 @@ impl<C: Publishing> Core<C> {
             let broken = |error: DecodeError| ClientError::protocol(self.client.endpoint(), error);
             if let Some(changes) = data_changes(object) {
                 let changes = changes.map_err(broken)?;
+                if let Some(created) = &mut self.created {
+                    let items = changes.list.iter();
+                    items.for_each(|change| created.recovery.notified(change.client_handle));
+                }
                 let last = changes.list.last().map(|change| change.client_handle);
                 self.changes.extend(changes.list);
                 if let Some(handle) = last.filter(|_| changes.missing > 0) {

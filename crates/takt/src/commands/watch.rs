@@ -3,14 +3,13 @@
 mod event_condition;
 pub(super) mod event_query;
 pub(super) mod events;
-mod outage;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
 use takt_app::{
-    Attribute, Client, ClientError, MonitoredItemOptions, Subscription, SubscriptionOptions,
+    Attribute, Client, ClientError, MonitoredItemOptions, Outage, Subscription, SubscriptionOptions,
 };
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{DataValue, NodeId, StatusCode};
@@ -18,7 +17,6 @@ use takt_ua::{DataValue, NodeId, StatusCode};
 use super::connect::{connect, node};
 use crate::arguments::WatchArguments;
 use crate::{explain, output};
-use outage::Outage;
 
 /// Longest wait for a change before the next check for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
@@ -38,7 +36,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         interrupt,
         end: arguments.run_for.map(|time| Instant::now() + time),
         shown: vec![None; wanted.len()],
-        outage: Outage::new(),
+        outage: Outage::default(),
     };
     let options = SubscriptionOptions {
         publishing_interval: arguments.interval,

@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
-use takt_app::{ClientError, EventNotification, Subscription, SubscriptionOptions};
+use takt_app::{ClientError, EventNotification, Outage, Subscription, SubscriptionOptions};
 use takt_rt::interrupt::Interrupt;
 use takt_space::namespace0::Namespace0;
 use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
 use super::event_query::{EventLineQuery, is_audit};
-use super::outage::Outage;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
 use crate::{explain, output};
@@ -56,7 +55,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     }
     let names = query.map(|query| query.names).unwrap_or_default();
     let mut refreshed = None;
-    let mut outage = Outage::new();
+    let mut outage = Outage::default();
     let mut has_shown = false;
     let end = arguments.run_for.map(|time| Instant::now() + time);
     while !interrupt.is_set() {

@@ -1,0 +1,256 @@
+//! A registry with a mirror, a Provider, relays in front of both, and the followers of a case.
+
+use std::time::{Duration, Instant};
+
+use takt_app::{Client, ClientOptions, Consumer, DataValue, NodeId, StatusCode, Variant};
+use takt_tests::{Provider, Registry, Sandbox};
+
+use super::followers::{Follower, Nodes};
+use super::relay::Relay;
+use super::{Disturbance, LIMIT, Side};
+
+const CONSTANT: &str = "Spindle/SpeedSetpoint";
+/// It becomes warmer for a long time.
+const CHANGING: &str = "Spindle/Temperature";
+
+/// Timeout of requests.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+pub(super) struct Plant {
+    registry: Option<Registry>,
+    provider: Option<Provider>,
+    /// Relays in front of the registry and the Provider.
+    to_registry: Relay,
+    to_provider: Relay,
+    provider_name: String,
+    registry_name: String,
+    sandbox: Sandbox,
+}
+
+impl Plant {
+    pub(super) fn start() -> Self {
+        let sandbox = Sandbox::new();
+        let (to_registry, to_provider) = (Relay::start(), Relay::start());
+        let mut plant = Self {
+            registry: None,
+            provider: None,
+            to_registry,
+            to_provider,
+            provider_name: sandbox.application("machine"),
+            registry_name: sandbox.application("Registry"),
+            sandbox,
+        };
+        plant.start_registry();
+        plant.start_provider();
+        plant
+    }
+
+    fn start_registry(&mut self) {
+        let mirror = format!("Copy={}", self.to_provider.endpoint);
+        let registry = Registry::start(&self.sandbox, &["--mirror", &mirror]);
+        self.to_registry.set_server(&registry.endpoint);
+        self.registry = Some(registry);
+    }
+
+    fn start_provider(&mut self) {
+        let registry = format!("opc.iox2://{}", self.registry_name);
+        let provider = Provider::start_with(&self.sandbox, &registry, "machine");
+        self.to_provider.set_server(&provider.endpoint);
+        self.provider = Some(provider);
+        // The value that changes does so while the spindle turns.
+        let mut client = self.client();
+        let own = NodeId::string(1, self.provider_name.as_str());
+        let start = NodeId::string(1, "Start");
+        let object = client
+            .find(&self.provider_name)
+            .map_or(own, |found| found.node_id.node_id);
+        client.call_method(&object, &start, Vec::new()).unwrap();
+    }
+
+    pub(super) fn options(&self) -> ClientOptions {
+        ClientOptions {
+            timeout: TIMEOUT,
+            runtime_directory: Some(self.sandbox.runtime_directory()),
+            ..ClientOptions::named("Follower")
+        }
+    }
+
+    /// Returns a client of the Provider itself.
+    fn client(&self) -> Client {
+        let endpoint = format!("opc.iox2://{}", self.provider_name);
+        let options = ClientOptions {
+            timeout: LIMIT,
+            ..self.options()
+        };
+        Client::connect(&endpoint.parse().unwrap(), options).unwrap()
+    }
+
+    /// Reads the constant value at the Provider; `None` if it is not good.
+    pub(super) fn read(&self) -> Option<Variant> {
+        let read: DataValue = self.client().read(&NodeId::string(1, CONSTANT)).unwrap();
+        assert_eq!(read.status_code(), StatusCode::Good);
+        read.value
+    }
+
+    /// Changes the constant value.
+    pub(super) fn change(&self) {
+        let value = Variant::Double(4_321.0);
+        let node = NodeId::string(1, CONSTANT);
+        self.client().write(&node, value).unwrap();
+    }
+
+    /// Starts all followers.
+    pub(super) fn followers(&self) -> Vec<Follower> {
+        let options = self.options();
+        let own = Nodes {
+            constant: NodeId::string(1, CONSTANT),
+            changing: NodeId::string(1, CHANGING),
+        };
+        let by_memory = format!("opc.iox2://{}", self.provider_name);
+        let registry = format!("opc.iox2://{}", self.registry_name);
+        let mut found = Vec::new();
+        let ways = [
+            ("memory", by_memory.as_str(), registry.as_str()),
+            (
+                "TCP",
+                self.to_provider.endpoint.as_str(),
+                self.to_registry.endpoint.as_str(),
+            ),
+        ];
+        let (forwarded, mirrored) = (self.nodes(&self.provider_name), self.nodes_of_mirror());
+        for (way, provider, registry) in ways {
+            let name = |kind: &str| format!("{kind} over {way}");
+            found.push(Follower::mirror(&name("Mirror"), provider, &own, &options));
+            found.push(Follower::client(
+                &name("Subscription"),
+                provider,
+                &own,
+                &options,
+            ));
+            found.push(Follower::client(
+                &name("forwarded"),
+                registry,
+                &forwarded,
+                &options,
+            ));
+            found.push(Follower::client(
+                &name("mirrored"),
+                registry,
+                &mirrored,
+                &options,
+            ));
+            let watch = |kind: &str, endpoint: &str, nodes: &Nodes| {
+                let [constant, changing] =
+                    [&nodes.constant, &nodes.changing].map(ToString::to_string);
+                let arguments = [
+                    "watch",
+                    endpoint,
+                    &constant,
+                    &changing,
+                    "--json",
+                    "--timeout",
+                    "2s",
+                ];
+                Follower::watch(&name(kind), &mut self.sandbox.takt(&arguments), nodes)
+            };
+            found.push(watch("watch", provider, &own));
+        }
+        let (_, provider, registry) = ways[1];
+        found.push(Follower::asynchronous("async", provider, &own, &options));
+        found.push(Follower::asynchronous(
+            "async, forwarded",
+            registry,
+            &forwarded,
+            &options,
+        ));
+        found.push(self.consumer());
+        found
+    }
+
+    fn consumer(&self) -> Follower {
+        let registry = format!("opc.iox2://{}", self.registry_name);
+        let mut consumer = Consumer::connect(&registry, self.options()).unwrap();
+        let items = [CONSTANT, CHANGING].map(|path| {
+            let path = format!("{}/{path}", self.provider_name);
+            let item = waited_for(|| consumer.find(&path).ok().filter(|it| it.endpoint().is_ok()));
+            (item, Default::default())
+        });
+        let subscription = consumer.subscribe(&items, Default::default()).unwrap();
+        Follower::subscription("Consumer", subscription, [1, 2])
+    }
+
+    fn nodes_of_mirror(&self) -> Nodes {
+        self.nodes(&format!("Copy/{}", self.provider_name))
+    }
+
+    /// Returns the nodes below a path at the registry, which may not be there yet.
+    fn nodes(&self, path: &str) -> Nodes {
+        let endpoint = format!("opc.iox2://{}", self.registry_name);
+        let mut client = Client::connect(&endpoint.parse().unwrap(), self.options()).unwrap();
+        let mut node = |name: &str| {
+            let path = format!("{path}/{name}");
+            waited_for(|| client.find(&path).ok()).node_id.node_id
+        };
+        Nodes {
+            constant: node(CONSTANT),
+            changing: node(CHANGING),
+        }
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        disturbance: Disturbance,
+        side: Side,
+        followers: &mut [Follower],
+    ) {
+        let stop = rustix::process::Signal::STOP;
+        match (disturbance, side) {
+            (Disturbance::Stall, Side::Clients) => signal(followers, stop),
+            (Disturbance::Stall, Side::Provider) => self.provider().process.signal(stop),
+            (Disturbance::Stall, Side::Registry) => self.registry().process.signal(stop),
+            (Disturbance::Cut, _) => self.set_cut(true),
+            (Disturbance::Restart, Side::Registry) => self.registry().process.kill(),
+            (Disturbance::Restart, _) => self.provider().process.kill(),
+        }
+    }
+
+    pub(super) fn end(&mut self, disturbance: Disturbance, side: Side, followers: &mut [Follower]) {
+        let go_on = rustix::process::Signal::CONT;
+        match (disturbance, side) {
+            (Disturbance::Stall, Side::Clients) => signal(followers, go_on),
+            (Disturbance::Stall, Side::Provider) => self.provider().process.signal(go_on),
+            (Disturbance::Stall, Side::Registry) => self.registry().process.signal(go_on),
+            (Disturbance::Cut, _) => self.set_cut(false),
+            (Disturbance::Restart, Side::Registry) => self.start_registry(),
+            (Disturbance::Restart, _) => self.start_provider(),
+        }
+    }
+
+    fn set_cut(&self, is_cut: bool) {
+        self.to_registry.set_cut(is_cut);
+        self.to_provider.set_cut(is_cut);
+    }
+
+    fn provider(&mut self) -> &mut Provider {
+        self.provider.as_mut().unwrap()
+    }
+
+    fn registry(&mut self) -> &mut Registry {
+        self.registry.as_mut().unwrap()
+    }
+}
+
+fn signal(followers: &mut [Follower], signal: rustix::process::Signal) {
+    followers.iter_mut().for_each(|it| it.signal(signal));
+}
+
+fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begin.elapsed() < LIMIT, "it does not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
