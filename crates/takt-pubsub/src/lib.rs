@@ -7,6 +7,7 @@
 //! * [`publisher`] and [`subscriber`] have no clock and no socket: they are called with the time and with messages, and return
 //!   messages and events.
 //! * [`runtime`], a feature that is on by default, runs a configuration: it has the threads, and the links of `takt-link`.
+//!   [`check`] finds mistakes before.
 //! * [`discovery`]: announcements of Publishers, and probes for them; also without clock and socket.
 //! * [`action`]: Requestors and Responders of Actions; also without clock and socket.
 //! * [`DataSetDirectory`]: the DataSets of many Publishers, for tools.
@@ -94,6 +95,8 @@
 #![forbid(unsafe_code)]
 
 pub mod action;
+#[cfg(feature = "runtime")]
+pub mod check;
 pub mod configuration;
 mod directory;
 pub mod discovery;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_ua::structures::KeyValuePair;
-use takt_ua::{ExtensionObject, Structure};
+use takt_ua::{ExtensionObject, Structure, UaString};
 
 use crate::error::ConfigurationProblem;
 
@@ -22,6 +22,17 @@ pub(crate) fn decode_settings<T: Structure + Default>(
 /// Converts a Duration of OPC UA in milliseconds; an invalid one becomes zero.
 pub(crate) fn milliseconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
+}
+
+/// Checks that a component without a SecurityMode has no SecurityGroup: its messages would be sent, or accepted, unprotected.
+pub(crate) fn no_security_group(id: &UaString) -> Result<(), ConfigurationProblem> {
+    match id.as_str() {
+        "" => Ok(()),
+        id => Err(ConfigurationProblem::parameter(
+            "SecurityMode",
+            format!("is missing, so messages of the SecurityGroup '{id}' would not be protected"),
+        )),
+    }
 }
 
 /// Returns the number in a property; `None` if there is no property of this name.

@@ -7,6 +7,8 @@ use miette::{
     SourceCode,
 };
 
+use crate::text::escaped_lines;
+
 /// Characters at which a line would be broken, and letters for private use that stand for them during the layout.
 const BREAKS: [(char, char); 3] = [(' ', '\u{E000}'), ('-', '\u{E001}'), ('/', '\u{E002}')];
 
@@ -56,7 +58,7 @@ fn replaced(text: &str) -> String {
 
 impl fmt::Display for Whole<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&whole(&self.0.to_string()))
+        formatter.write_str(&whole(&escaped_lines(&self.0.to_string())))
     }
 }
 
@@ -83,7 +85,7 @@ impl Diagnostic for Whole<'_> {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let help = whole(&self.0.help()?.to_string());
+        let help = whole(&escaped_lines(&self.0.help()?.to_string()));
         Some(Box::new(help))
     }
 
@@ -96,7 +98,14 @@ impl Diagnostic for Whole<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.0.labels()
+        let shown = self.0.labels()?.map(|label| {
+            let text = label.label().map(escaped_lines);
+            match label.primary() {
+                true => LabeledSpan::new_primary_with_span(text, *label.inner()),
+                false => LabeledSpan::new_with_span(text, *label.inner()),
+            }
+        });
+        Some(Box::new(shown))
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
@@ -111,6 +120,15 @@ impl Diagnostic for Whole<'_> {
 #[cfg(test)]
 mod tests {
     use super::with_help;
+
+    #[test]
+    fn texts_in_errors_command_no_terminal() {
+        let report = with_help("name \u{1b}]0;x\u{7}", "`takt \u{202e}\r`\nand more");
+        let rendered = super::rendered(&report);
+        for text in ["name \\u{1b}]0;x\\u{7}", "\\u{202e}\\r"] {
+            assert!(rendered.contains(text), "{rendered}");
+        }
+    }
 
     #[test]
     fn commands_stay_whole() {

@@ -3,7 +3,7 @@
 //! * [`line()`], [`bytes()`]: results. If nobody reads them any more, the program ends as other Unix tools do.
 //! * [`error()`], [`warning()`]: an error with its advice ([`with_help`]), in lines that fit the terminal.
 //! * [`start_tracing`]: the log.
-//! * [`printable`], [`escaped`]: texts of strangers, which must not command the terminal.
+//! * [`printable`], [`escaped`], [`shown_source`]: texts of strangers, which must not command the terminal.
 //!
 //! Tables and charts are in `takt-figures`. This crate knows no command.
 
@@ -17,4 +17,4 @@ mod text;
 pub use explanation::with_help;
 pub use log::start_tracing;
 pub use print::{bytes, complain, error, line, warning, written};
-pub use text::{escaped, printable};
+pub use text::{escaped, printable, shown_source};

@@ -15,6 +15,7 @@ use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
 use takt_scenario::ScenarioError;
 use takt_ua::StatusCode;
 
+use crate::output;
 use serving::serve;
 use shared_memory::GROUPS;
 
@@ -155,7 +156,8 @@ pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     let first_line = text.get(span.clone()).and_then(|part| part.lines().next());
     let end = span.start + first_line.map_or(0, str::len);
     let label = LabeledSpan::at(span.start..end, "here");
-    let source = NamedSource::new(name, text.to_owned()).with_language("TOML");
+    let source =
+        NamedSource::new(output::printable(name), output::shown_source(text)).with_language("TOML");
     Report::new(diagnostic.with_label(label)).with_source_code(source)
 }
 
@@ -209,7 +211,8 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
         return Report::new(diagnostic);
     }
     let diagnostic = diagnostic.with_labels(labels);
-    let source = NamedSource::new(&error.file, text.to_owned()).with_language("TOML");
+    let source = NamedSource::new(output::printable(&error.file), output::shown_source(text))
+        .with_language("TOML");
     Report::new(diagnostic).with_source_code(source)
 }
 

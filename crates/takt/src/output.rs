@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use takt_terminal::escaped;
 use takt_ua::{DataValue, DateTime, Variant};
 
-pub use takt_terminal::{bytes, complain, error, line, printable, start_tracing, warning, written};
+pub use takt_terminal::{
+    bytes, complain, error, line, printable, shown_source, start_tracing, warning, written,
+};
 
 /// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp. Control characters in texts are escaped.
 pub fn data_value(data_value: &DataValue) -> String {

@@ -71,3 +71,68 @@ fn the_commands_of_the_reference_work() {
         }
     }
 }
+
+/// Runs a command with a changed copy of an example; returns its error output, without frames, if it failed.
+fn refused(sandbox: &Sandbox, command: &[&str], example: &str, from: &str, to: &str) -> String {
+    let text = fs::read_to_string(repository().join("examples/pubsub").join(example)).unwrap();
+    assert!(text.contains(from), "{text}");
+    let path = sandbox.data_directory().join("changed.toml");
+    fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    let run = sandbox.run(&[command, &[path.to_str().unwrap()]].concat());
+    let said = run.expect_failure();
+    assert!(!said.contains(['\u{1b}', '\u{7}']), "{said:?}");
+    let words = said.split_whitespace().filter(|word| *word != "│");
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Mistakes that the documents name are refused by the check, and before anything starts.
+#[test]
+fn nothing_starts_with_a_mistake() {
+    let sandbox = Sandbox::new();
+    let check = ["pubsub", "config", "check"].as_slice();
+    for (command, example, from, to, parts) in [
+        (
+            ["publish", "--simulate"].as_slice(),
+            "publisher.toml",
+            "keep_alive_time = \"1s\"",
+            "security_group_id = \"Plant\"",
+            [
+                "[[connections.writer_groups]]",
+                "UDP/Fast",
+                "security_mode: is missing",
+            ],
+        ),
+        (
+            &["publish", "--simulate"],
+            "publisher.toml",
+            "name = \"Load\"",
+            "name = \"Speed\"",
+            ["[[published_data_sets.fields]]", "Spindle/Speed", "name:"],
+        ),
+        (
+            &["subscribe"],
+            "subscriber.toml",
+            "ns=1;s=Spindle/Load",
+            "ns=7;s=Spindle/Load",
+            ["data_set_readers]]", "UDP/Fast/Spindle", "namespace index"],
+        ),
+        (
+            &["publish", "--simulate"],
+            "publisher.toml",
+            "name = \"Fast\"",
+            "name = \"\\u001B]0;x\\u0007\"",
+            [
+                "[[connections.writer_groups]]",
+                "UDP/\\u{1b}]0;x\\u{7}",
+                "control characters",
+            ],
+        ),
+    ] {
+        for command in [check, command] {
+            let said = refused(&sandbox, command, example, from, to);
+            for part in parts {
+                assert!(said.contains(part), "{command:?}: no `{part}` in: {said}");
+            }
+        }
+    }
+}

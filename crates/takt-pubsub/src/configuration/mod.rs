@@ -7,7 +7,6 @@
 mod binary;
 #[cfg(test)]
 mod binary_tests;
-mod check;
 mod error;
 mod key_services;
 #[cfg(test)]
@@ -23,7 +22,6 @@ use takt_ua::structures::{KeyValuePair, PubSubConfiguration2DataType};
 use takt_ua::{UaString, Variant};
 
 pub use binary::{from_binary_file, to_binary_file};
-pub use check::check;
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
 pub use key_services::key_services;
 pub use toml::{from_toml, to_toml};

@@ -355,8 +355,8 @@ impl Announcer {
 impl GroupProtection {
     /// Returns the protection; `None` for a group without security.
     fn new(group: &WriterGroupDataType) -> Result<Option<Self>, ConfigurationError> {
-        let protection = Protection::new(group.security_mode)
-            .map_err(|problem| problem.at(group.name.as_str()))?;
+        let protection =
+            Protection::new(group).map_err(|problem| problem.at(group.name.as_str()))?;
         Ok(protection.map(|protection| Self {
             security_group_id: group.security_group_id.to_string(),
             data_set_writer_ids: ids_of(group),

@@ -2,12 +2,14 @@
 
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::WriterGroupDataType;
 use takt_wire::{NetworkMessage, SecurityLayout};
 
 use super::mapping::Sink;
 use super::output::{Output, Reserved};
 use crate::error::{ConfigurationProblem, PublishError};
 use crate::security::{KeyRing, MessageProtector, PubSubSecurityPolicy, SIGNATURE_LENGTH};
+use crate::settings::no_security_group;
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -35,10 +37,13 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// Returns the protection; `None` for a group without security.
-    pub(crate) fn new(mode: MessageSecurityMode) -> Result<Option<Self>, ConfigurationProblem> {
-        let Some(mode) = self::mode(mode) else {
-            return Ok(None);
+    /// Returns the protection of a group; `None` without security.
+    ///
+    /// # Errors
+    /// The group has a SecurityGroup and no mode: its messages would be sent unprotected.
+    pub(crate) fn new(group: &WriterGroupDataType) -> Result<Option<Self>, ConfigurationProblem> {
+        let Some(mode) = self::mode(group.security_mode) else {
+            return no_security_group(&group.security_group_id).map(|()| None);
         };
         let problem = |error: &dyn std::error::Error| {
             ConfigurationProblem::parameter("SecurityMode", error.to_string())

@@ -105,7 +105,7 @@ impl WriterGroup {
             },
             plans: mapping.plans(&writers),
             mapping,
-            protection: Protection::new(configuration.security_mode).map_err(at)?,
+            protection: Protection::new(configuration).map_err(at)?,
             writers,
             name,
         };

@@ -36,6 +36,7 @@ pub use status::{ComponentState, Statistics};
 pub use takt_link::LinkOptions;
 
 use crate::action::offers_actions;
+use crate::check;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
@@ -89,6 +90,16 @@ impl PubSub {
         };
         let enabled =
             |connection: &&PubSubConnectionDataType| configuration.enabled && connection.enabled;
+        let starting = PubSubConfiguration2DataType {
+            connections: configuration
+                .connections
+                .iter()
+                .filter(enabled)
+                .cloned()
+                .collect(),
+            ..configuration.clone()
+        };
+        check::refuse(&starting).map_err(|mistake| StartError::Mistake(Box::new(mistake)))?;
         let mut announced = Vec::new();
         for connection in configuration.connections.iter().filter(enabled) {
             // One connection of a Publisher speaks for all of it; otherwise each would announce the same.

@@ -7,6 +7,7 @@ use takt_rt::affinity::AffinityError;
 use takt_rt::cyclic::CyclicError;
 use takt_rt::priority::{Policy, PriorityError};
 
+use crate::check::ConfigurationMistake;
 use crate::discovery::AnnouncedApplication;
 use crate::error::ConfigurationError;
 
@@ -67,6 +68,9 @@ pub struct RuntimeOptions {
 /// Reason why a configuration does not start. No part of it runs then.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The configuration has a mistake.
+    #[error(transparent)]
+    Mistake(Box<ConfigurationMistake>),
     /// The configuration cannot be used.
     #[error(transparent)]
     Configuration(#[from] ConfigurationError),

@@ -8,7 +8,7 @@ use takt_wire::{ChunkReassembler, NetworkMessageRef};
 
 use crate::error::{ConfigurationProblem, ReceiveError};
 use crate::security::{KeyRing, MessageVerifier, ReplayLimits, Verified, VerifyError};
-use crate::settings::number_property;
+use crate::settings::{no_security_group, number_property};
 use crate::time::Now;
 
 /// Maximum number of pairs of SecurityGroup and SecurityMode of a connection.
@@ -46,7 +46,8 @@ impl Protections {
             mode,
             MessageSecurityMode::None | MessageSecurityMode::Invalid
         ) {
-            return Ok(None);
+            no_security_group(id)?;
+            return no_security_group(&reader.security_group_id).map(|()| None);
         }
         let known = self.protections.iter().position(|protection| {
             protection.mode == mode && protection.security_group_id == id.as_str()

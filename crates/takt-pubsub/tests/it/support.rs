@@ -17,7 +17,7 @@ use takt_ua::structures::{
     TargetVariablesDataType, UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType,
     UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
-use takt_ua::{DateTime, ExtensionObject, NodeId, Variant};
+use takt_ua::{DateTime, ExtensionObject, NodeId, UaString, Variant};
 
 use takt_pubsub::Now;
 use takt_pubsub::publisher::{Output, Reserved, WriterGroup};
@@ -170,12 +170,16 @@ impl Setup {
         self.received[&NodeId::numeric(1, index)].clone()
     }
 
-    /// Configures both sides to protect their messages, with the keys of SecurityGroup `Keys`.
+    /// Configures both sides to protect their messages, with the keys of SecurityGroup `Keys`; not with the mode None.
     pub(crate) fn protect(&mut self, mode: MessageSecurityMode) {
+        let id = match mode {
+            MessageSecurityMode::None => UaString::null(),
+            _ => "Keys".into(),
+        };
         self.group.security_mode = mode;
-        self.group.security_group_id = "Keys".into();
+        self.group.security_group_id = id.clone();
         self.reader.security_mode = mode;
-        self.reader.security_group_id = "Keys".into();
+        self.reader.security_group_id = id;
     }
 
     pub(crate) fn build(&mut self) -> WriterGroup {

@@ -30,12 +30,16 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
         return control_loop::publish(arguments);
     }
     let interrupt = Interrupt::install().into_diagnostic()?;
-    let (file, _) = config::read(&arguments.file, None)?;
-    let mut configuration = file.configuration.clone();
-    for connection in &mut configuration.connections {
+    let (mut file, _) = config::read(&arguments.file, None)?;
+    for connection in &mut file.configuration.connections {
         // This command does not receive.
         connection.reader_groups.clear();
     }
+    file.configuration
+        .connections
+        .retain(|connection| connection.enabled && !connection.writer_groups.is_empty());
+    config::check_before_start(&arguments.file, &file)?;
+    let configuration = file.configuration.clone();
     let mirror = mirror(arguments, &file)?;
     let mut source = Source {
         set: arguments

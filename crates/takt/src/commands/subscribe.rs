@@ -111,12 +111,18 @@ fn configured(
     arguments: &SubscribeArguments,
     events: &SyncSender<Event>,
 ) -> miette::Result<(PubSub, PubSubConfiguration2DataType)> {
-    let (file, _) = config::read(Path::new(&arguments.source), None)?;
-    let mut configuration = file.configuration;
-    for connection in &mut configuration.connections {
+    let path = Path::new(&arguments.source);
+    let (mut file, _) = config::read(path, None)?;
+    for connection in &mut file.configuration.connections {
         // This command does not publish.
         connection.writer_groups.clear();
     }
+    file.configuration
+        .connections
+        .retain(|connection| connection.enabled && !connection.reader_groups.is_empty());
+    file.configuration.published_data_sets.clear();
+    config::check_before_start(path, &file)?;
+    let configuration = file.configuration;
     let mut nothing = |_: takt_pubsub::publisher::PublishedField<'_>| None;
     // The target Variables do not exist here: their values are shown, not written.
     let mut shown = |field: SubscribedField<'_>| {

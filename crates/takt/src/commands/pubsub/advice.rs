@@ -7,7 +7,7 @@ use takt_pubsub::security::{Replay, VerifyError};
 use takt_pubsub::{PublishError, ReceiveError};
 use takt_ua::StatusCode;
 
-use crate::explain;
+use crate::{explain, output};
 
 /// Returns advice on a message that was not made, or not sent.
 pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
@@ -78,11 +78,13 @@ pub(super) fn not_returned(id: &str, error: &ClientError) -> String {
     }
     match error.status_code() {
         StatusCode::BadNotFound => {
+            let id = shell_word(id);
             format!(
                 "`takt registry --security-group {id}` is a SecurityKeyService with this group."
             )
         }
         StatusCode::BadUserAccessDenied if matches!(error, ClientError::Operation { .. }) => {
+            let id = shell_word(id);
             format!(
                 "The service has no such group, or gives its keys to others only: `takt registry --security-group {id}:URI` lists the \
              ApplicationUri of this application's certificate, which `takt trust list` shows."
@@ -94,10 +96,21 @@ pub(super) fn not_returned(id: &str, error: &ClientError) -> String {
 
 /// Returns advice on keys that no SecurityKeyService pushes to this target.
 pub(super) fn not_pushed(id: &str, application_uri: &str, endpoint: &str) -> String {
+    let id = shell_word(id);
+    let application_uri = shell_word(application_uri);
     format!(
         "Is the SecurityKeyService running, and is this its target? `takt registry --security-group {id} --push-target \
          {id}={application_uri}@{endpoint}` pushes them, with the address of this host; it logs its reason."
     )
+}
+
+/// Returns a text of a file for a command that a person copies: it is one word of a shell, whatever its characters are.
+fn shell_word(text: &str) -> String {
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_.:/@".contains(one);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", output::printable(text).replace(['\'', '`'], "?")),
+    }
 }
 
 /// Advice on a Subscriber that has no room for all DataSetWriters.
@@ -157,5 +170,22 @@ fn verify(error: &VerifyError) -> &'static str {
         VerifyError::MessageNonce(_) | VerifyError::Wire(_) => {
             "`takt pubsub decode` shows every field of a captured message."
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_one_word_of_a_command() {
+        assert_eq!(shell_word("Plant-1"), "Plant-1");
+        assert_eq!(shell_word("a; rm -r b"), "'a; rm -r b'");
+        assert_eq!(shell_word("a'`\n$(b)"), "'a?? $(b)'");
+        let advice = not_pushed("x;y", "urn:a", "opc.tcp://a:1");
+        assert!(
+            advice.contains("--security-group 'x;y' --push-target 'x;y'=urn:a@"),
+            "{advice}"
+        );
     }
 }

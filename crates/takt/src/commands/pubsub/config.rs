@@ -4,8 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use takt_pubsub::check::{ConfigurationMistake, MistakeSeverity, check};
 use takt_pubsub::configuration::{
-    ConfigurationFile, check, from_binary_file, from_toml, to_binary_file, to_toml,
+    ConfigurationFile, from_binary_file, from_toml, to_binary_file, to_toml,
 };
 
 use crate::arguments::{CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments};
@@ -55,14 +56,28 @@ fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
 
 fn check_file(arguments: &CheckArguments) -> miette::Result<()> {
     let (file, _) = read(&arguments.file, arguments.from)?;
-    let problems = check(&file.configuration);
-    if problems.is_empty() {
+    if check_before_start(&arguments.file, &file)? == 0 {
         output::line("nothing is wrong");
-        return Ok(());
     }
-    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Ok(())
+}
+
+/// Checks a configuration. Warnings are printed; their number is returned.
+pub(in crate::commands) fn check_before_start(
+    path: &Path,
+    file: &ConfigurationFile,
+) -> miette::Result<usize> {
+    let is_error = |mistake: &ConfigurationMistake| mistake.severity == MistakeSeverity::Error;
+    let (errors, warnings): (Vec<_>, Vec<_>) = check(file).into_iter().partition(is_error);
+    for warning in &warnings {
+        output::warning(format_args!("{}: {warning}", path.display()));
+    }
+    if errors.is_empty() {
+        return Ok(warnings.len());
+    }
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     Err(explain::with_help(
-        format!("{}:\n{}", arguments.file.display(), problems.join("\n")),
+        format!("{}:\n{}", path.display(), errors.join("\n")),
         "docs/pubsub.md describes the permitted values of each parameter.",
     ))
 }

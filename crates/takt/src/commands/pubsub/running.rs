@@ -147,6 +147,9 @@ pub(in crate::commands) fn runtime_options(arguments: &PubSubRunArguments) -> Ru
 /// Explains why a configuration does not start, with advice.
 pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
     let help = match error {
+        StartError::Mistake(_) => {
+            "docs/pubsub.md describes the permitted values of each parameter."
+        }
         StartError::Configuration(_) => {
             "docs/pubsub.md describes the permitted values of each parameter. Fields without a source: --from ENDPOINT, --set NAME=VALUE, \
             or --simulate."

@@ -1,0 +1,186 @@
+//! Lengths of the messages of a WriterGroup, found by making them with the longest values that the metadata allows.
+
+use std::net::Ipv6Addr;
+
+use takt_link::Address;
+use takt_ua::enumerations::{MessageSecurityMode, PubSubState, UadpNetworkMessageContentMask};
+use takt_ua::structures::{
+    DataSetWriterDataType, FieldMetaData, PubSubConnectionDataType, PublishedDataSetDataType,
+    UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
+};
+use takt_ua::{Array, BuiltInType, DataValue, Elements, ExtensionObject, Variant};
+
+use super::mistake::Place;
+use super::tables::WRITERS;
+use crate::publisher::{FieldSource, PublishedField, WriterGroup};
+use crate::time::Now;
+
+/// Payload of an Ethernet frame, in bytes.
+const ETHERNET: usize = 1500;
+/// Length of a SecurityHeader with its MessageNonce, and of the signature, in bytes.
+const SECURITY: usize = 14 + crate::security::SIGNATURE_LENGTH;
+/// Greatest length of a value that is made for the check; more do not fit any message.
+const LONGEST_VALUE: usize = 4 << 20;
+
+/// Checks that the messages of a group fit its link, and its writers' ConfiguredSizes.
+pub(super) fn check(
+    place: &mut Place<'_>,
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+    address: &Address,
+) {
+    let plain = WriterGroupDataType {
+        security_mode: MessageSecurityMode::None,
+        security_group_id: takt_ua::UaString::null(),
+        max_network_message_size: 0,
+        ..group.clone()
+    };
+    let Some(lengths) = lengths(connection, &plain, data_sets) else {
+        return;
+    };
+    let security = match group.security_mode {
+        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt => SECURITY,
+        _ => 0,
+    };
+    let longest = lengths.into_iter().max().unwrap_or(0) + security;
+    let limit = limit(address);
+    let configured = group.max_network_message_size as usize;
+    if configured > limit {
+        place.warning(
+            "max_network_message_size",
+            format!("{configured} bytes are more than the {limit} of {address}"),
+            "Leave it out",
+        );
+    }
+    let allowed = match configured {
+        0 => limit,
+        configured => limit.min(configured),
+    };
+    if longest > allowed {
+        let what = format!("a message has {longest} bytes, and {allowed} are allowed");
+        let settings: Option<UadpWriterGroupMessageDataType> =
+            group.message_settings.decode_as().ok();
+        let has_header = settings.is_some_and(|settings| {
+            settings.network_message_content_mask & UadpNetworkMessageContentMask::PayloadHeader
+                != 0
+        });
+        // A chunk names its DataSetWriter in the PayloadHeader.
+        match has_header {
+            true => place.warning(
+                "max_network_message_size",
+                format!("{what}, so it is sent in chunks"),
+                "Divide the DataSet, if it has to arrive as a whole in time",
+            ),
+            false => place.error(
+                "max_network_message_size",
+                format!("{what}, and messages of this layout cannot be divided"),
+                "Divide the DataSet, or use the header_layout UADP-Dynamic",
+            ),
+        }
+    }
+    check_configured_sizes(place, connection, &plain, data_sets);
+}
+
+/// Returns the length of the longest message of a link, in bytes.
+fn limit(address: &Address) -> usize {
+    match address {
+        Address::Udp { host, .. } if host.parse::<Ipv6Addr>().is_ok() => 65_487,
+        Address::Udp { .. } => 65_507,
+        Address::Ethernet { .. } => ETHERNET,
+        Address::Mqtt { .. } => 1 << 20,
+        _ => 64 << 10,
+    }
+}
+
+/// Returns the lengths of the first messages of a group.
+fn lengths(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+) -> Option<Vec<usize>> {
+    let mut source = |field: PublishedField<'_>| {
+        let value = longest_value(field.meta_data)?;
+        Some(FieldSource::Constant(DataValue::good(value)))
+    };
+    let mut engine = WriterGroup::new(connection, group, data_sets, &mut source).ok()?;
+    engine.set_enabled(true);
+    let mut messages: Vec<Vec<u8>> = Vec::new();
+    // A value that cannot be encoded is reported elsewhere, or known at run time only.
+    let _ = engine.publish(Now::read(), PubSubState::Operational, &mut messages);
+    Some(messages.iter().map(Vec::len).collect())
+}
+
+/// Reports DataSetMessages that are longer than their ConfiguredSize: they would be sent without content (6.3.1.3.3).
+fn check_configured_sizes(
+    place: &mut Place<'_>,
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+) {
+    for (index, writer) in group.data_set_writers.iter().enumerate() {
+        let settings: Option<UadpDataSetWriterMessageDataType> =
+            writer.message_settings.decode_as().ok();
+        let Some(settings) = settings.filter(|settings| settings.configured_size != 0) else {
+            continue;
+        };
+        let with = |configured_size: u16| {
+            let settings = UadpDataSetWriterMessageDataType {
+                configured_size,
+                ..settings.clone()
+            };
+            let writer = DataSetWriterDataType {
+                message_settings: ExtensionObject::from_structure(&settings),
+                ..writer.clone()
+            };
+            let alone = WriterGroupDataType {
+                data_set_writers: vec![writer],
+                ..group.clone()
+            };
+            lengths(connection, &alone, data_sets)?.into_iter().max()
+        };
+        if let (Some(whole), Some(configured)) = (with(0), with(settings.configured_size))
+            && whole > configured
+        {
+            let missing = whole - configured;
+            let size = settings.configured_size;
+            let mut place = place.entry(WRITERS, writer.name.as_str(), index);
+            place.error(
+                "configured_size",
+                format!(
+                    "{size} bytes are {missing} too few, so that the message would have no content"
+                ),
+                format!("Use at least {}", usize::from(size) + missing),
+            );
+        }
+    }
+}
+
+/// Returns the longest value that the metadata of a field allows; texts of any length are empty.
+fn longest_value(field: &FieldMetaData) -> Option<Variant> {
+    let built_in = BuiltInType::from_u8(field.built_in_type)?;
+    let length = (field.max_string_length as usize).min(LONGEST_VALUE);
+    let scalar = match built_in {
+        BuiltInType::String => Variant::String("x".repeat(length).into()),
+        BuiltInType::ByteString => Variant::ByteString(vec![0; length].into()),
+        other => Variant::default_of(other),
+    };
+    if field.value_rank < 1 {
+        return Some(scalar);
+    }
+    let dimensions = &field.array_dimensions;
+    let count = dimensions.iter().try_fold(1_usize, |product, length| {
+        product.checked_mul(*length as usize)
+    });
+    let count = count.filter(|_| !dimensions.is_empty()).unwrap_or(0);
+    let count = count.min(LONGEST_VALUE / (length + 1));
+    let mut elements = Elements::empty(built_in);
+    for _ in 0..count {
+        elements.push(scalar.clone()).ok()?;
+    }
+    let array = match dimensions.len() {
+        0 | 1 => Array::new(elements),
+        _ => Array::matrix(elements, dimensions).ok()?,
+    };
+    Some(array.into())
+}
