@@ -1,5 +1,7 @@
 //! Numbers of messages of a link.
 
+use std::ops::AddAssign;
+
 use crate::launch_time::LaunchTime;
 
 /// Numbers of messages since a link was opened.
@@ -9,11 +11,37 @@ pub struct LinkCounters {
     pub messages: u64,
     /// Bytes of these messages, without headers of the link.
     pub bytes: u64,
-    /// Number of messages discarded by this side: queued while the link was down, or longer than the longest message.
+    /// Number of messages discarded by this side: queued while the link was down, undelivered when it broke or was closed, or longer
+    /// than the longest message.
     pub discarded: u64,
     /// Number of messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that
     /// is known.
     pub overflowed: u64,
+    /// Number of messages that the broker has refused. MQTT 3.1.1 and quality of service 0 cannot report this.
+    pub refused: u64,
+    /// Reason of the last refusal.
+    pub refusal: Option<BrokerRefusal>,
+}
+
+/// Reason why a broker has refused a message (MQTT 5, Table 3-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum BrokerRefusal {
+    /// This client may not publish to the topic, according to the access list of the broker.
+    #[error("the broker does not allow this client to publish to the topic")]
+    NotAuthorized,
+    /// The name of the topic is not accepted.
+    #[error("the broker does not accept the name of the topic")]
+    TopicName,
+    /// A limit of the broker is exceeded.
+    #[error("a quota of the broker is exceeded")]
+    Quota,
+    /// The payload is not of the announced format.
+    #[error("the broker does not accept the format of the message")]
+    PayloadFormat,
+    /// Any other reason.
+    #[error("the broker refuses the message without a reason")]
+    Unspecified,
 }
 
 /// Numbers of messages that were dropped because of their launch times, since the link was opened
@@ -35,6 +63,17 @@ pub struct LaunchDrops {
     pub missed: u64,
     /// Launch time of the message that was counted last; 0 if it had none.
     pub last: Option<LaunchTime>,
+}
+
+impl AddAssign for LinkCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.discarded += other.discarded;
+        self.overflowed += other.overflowed;
+        self.refused += other.refused;
+        self.refusal = other.refusal.or(self.refusal);
+    }
 }
 
 impl LinkCounters {

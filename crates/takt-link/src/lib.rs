@@ -52,7 +52,7 @@ mod unsafe_code;
 pub use address::{
     Address, AddressError, DISCOVERY_ADDRESS, MQTT_PORT, MQTTS_PORT, MacAddress, UDP_PORT, VlanTag,
 };
-pub use counters::{LaunchDrops, LinkCounters};
+pub use counters::{BrokerRefusal, LaunchDrops, LinkCounters};
 pub use error::{DownReason, LinkError, LinkState};
 pub use frame::ETHERTYPE;
 pub use frames::{FrameListener, FrameSender, HeardFrame};

@@ -56,6 +56,12 @@ pub trait Sender {
         LaunchDrops::default()
     }
 
+    /// Closes the link and returns its final numbers. It waits as long as dropping the link does; messages that are not delivered by
+    /// then are discarded.
+    fn close(self: Box<Self>) -> LinkCounters {
+        self.counters()
+    }
+
     /// Copies and sends one message at once.
     ///
     /// # Errors

@@ -44,6 +44,8 @@ impl Default for DataSetDirectory {
 /// Key of a DataSetWriter; null and 0 match any.
 #[derive(Debug)]
 struct Writer {
+    /// True if the Publisher has announced it: messages that do not say their Publisher may be of others.
+    is_announced: bool,
     publisher_id: Option<PublisherId>,
     writer_group_id: u16,
     data_set_writer_id: u16,
@@ -93,13 +95,14 @@ impl DataSetDirectory {
         for connection in &configuration.connections {
             let publisher_id = PublisherId::from_variant(&connection.publisher_id);
             for group in &connection.writer_groups {
-                let places = places_of_group(publisher_id.as_ref(), group);
+                let places = places_of_group(publisher_id.as_ref(), group, false);
                 directory.places.extend(places);
                 for writer in &group.data_set_writers {
                     let mut data_sets = configuration.published_data_sets.iter();
                     let found = data_sets.find(|it| it.name == writer.data_set_name);
                     if let Some(found) = found {
                         let writer = Writer {
+                            is_announced: false,
                             publisher_id: publisher_id.clone(),
                             writer_group_id: group.writer_group_id,
                             data_set_writer_id: writer.data_set_writer_id,
@@ -125,6 +128,7 @@ impl DataSetDirectory {
         standalone: &[StandaloneSubscribedDataSetDataType],
     ) {
         let writer = || Writer {
+            is_announced: false,
             publisher_id: PublisherId::from_variant(&reader.publisher_id),
             writer_group_id: reader.writer_group_id,
             data_set_writer_id: reader.data_set_writer_id,
@@ -163,6 +167,7 @@ impl DataSetDirectory {
                         && entry.writer.is_of(Some(publisher_id), None))
                 });
                 let writer = Writer {
+                    is_announced: true,
                     publisher_id: Some(publisher_id.to_owned()),
                     writer_group_id: 0,
                     data_set_writer_id: *data_set_writer_id,
@@ -179,7 +184,7 @@ impl DataSetDirectory {
                 let group_id = Some(group.writer_group_id);
                 self.places
                     .retain(|place| !place.writer.is_of(Some(publisher_id), group_id));
-                let places = places_of_group(Some(&publisher_id.to_owned()), group);
+                let places = places_of_group(Some(&publisher_id.to_owned()), group, true);
                 self.make_sure_of(places.iter().map(Place::size).sum())?;
                 self.places.extend(places);
             }
@@ -318,6 +323,7 @@ impl Writer {
     fn is_of(&self, publisher_id: Option<PublisherIdRef<'_>>, group: Option<u16>) -> bool {
         let publisher = match (&self.publisher_id, publisher_id) {
             (Some(known), Some(found)) => same_publisher(known.as_ref(), found),
+            (Some(_), None) => !self.is_announced,
             _ => true,
         };
         let id = self.writer_group_id;
@@ -326,7 +332,11 @@ impl Writer {
 }
 
 /// Returns the messages that the DataSetWriters of a group share, and their order (OPC 10000-14, 6.3.1.1.3).
-fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataType) -> Vec<Place> {
+fn places_of_group(
+    publisher_id: Option<&PublisherId>,
+    group: &WriterGroupDataType,
+    is_announced: bool,
+) -> Vec<Place> {
     let settings: UadpWriterGroupMessageDataType =
         decode_settings(&group.message_settings).unwrap_or_default();
     let mut writers: Vec<_> = group.data_set_writers.iter().collect();
@@ -347,6 +357,7 @@ fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataTy
         }
         Place {
             writer: Writer {
+                is_announced,
                 publisher_id: publisher_id.cloned(),
                 writer_group_id: group.writer_group_id,
                 data_set_writer_id: writer.data_set_writer_id,

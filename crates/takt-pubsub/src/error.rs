@@ -140,6 +140,14 @@ pub enum ReceiveError {
         /// Name of the DataSetReader.
         reader: String,
     },
+    /// The fields are RawData, which only the metadata describes, and no Publisher can be asked for it.
+    #[error(
+        "DataSetReader '{reader}': the fields are RawData, and the message does not say the DataSetWriter that knows their names and types"
+    )]
+    MetaDataUnknown {
+        /// Name of the DataSetReader.
+        reader: String,
+    },
     /// The message has another version of the metadata than the reader.
     #[error(
         "DataSetReader '{reader}': the message has major version {found} of the metadata, the reader has {expected}"

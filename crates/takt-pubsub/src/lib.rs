@@ -102,6 +102,7 @@ mod directory;
 pub mod discovery;
 mod equal_lengths;
 mod error;
+mod losses;
 pub mod publisher;
 #[cfg(feature = "runtime")]
 pub mod runtime;
@@ -114,5 +115,6 @@ mod time;
 
 pub use directory::{DataSetDirectory, DataSetsOfMessage};
 pub use error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
-pub use sequence::{Order, SequenceNumbers};
+pub use losses::{LossCause, Losses};
+pub use sequence::{Order, SequenceNumber, SequenceNumbers};
 pub use time::Now;

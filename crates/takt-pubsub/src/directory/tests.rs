@@ -62,3 +62,25 @@ fn announcements_beyond_the_limit_are_refused() {
     directory.learn(publisher, &group(u16::MAX)).unwrap_err();
     assert!(directory.places.is_empty());
 }
+
+#[test]
+fn announced_metadata_names_no_fields_of_messages_without_a_publisher() {
+    let mut directory = DataSetDirectory::default();
+    directory
+        .learn(PublisherIdRef::UInt16(7), &meta_data(1))
+        .unwrap();
+    let named = |publisher: Option<PublisherId>| {
+        let content = takt_wire::DataSetContent::KeepAlive;
+        let message = takt_wire::DataSetMessage {
+            data_set_writer_id: Some(1),
+            ..takt_wire::DataSetMessage::new(content)
+        };
+        let message = takt_wire::NetworkMessage::data(publisher, vec![message]);
+        let bytes = message.encode_to_vec().unwrap();
+        let message = NetworkMessageRef::new_checked(&bytes).unwrap();
+        directory.data_sets_of(&message).fields[0].is_some()
+    };
+    assert!(named(Some(PublisherId::UInt16(7))));
+    assert!(!named(Some(PublisherId::UInt16(8))));
+    assert!(!named(None));
+}

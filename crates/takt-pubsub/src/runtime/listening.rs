@@ -60,6 +60,7 @@ impl PubSub {
             discovery,
             prober: Prober::with_random_delays(),
             next_probe: Instant::now(),
+            next_count: Instant::now(),
             enabled: true,
             real_time,
             observer,

@@ -233,6 +233,23 @@ impl PubSub {
         self.problems.take()
     }
 
+    /// Stops all threads, and waits for them: senders wait a short time for what is not delivered. States and statistics are the
+    /// final ones then.
+    pub fn stop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let groups = self.writer_groups.iter_mut().map(|group| &mut group.thread);
+        let connections = self
+            .connections
+            .iter_mut()
+            .map(|connection| &mut connection.thread);
+        let announcers = self.announcers.iter_mut().map(|it| &mut it.thread);
+        let threads = groups.chain(connections).chain(announcers);
+        for thread in threads.filter_map(Option::take) {
+            // A thread that panicked has reported it already.
+            let _ = thread.join();
+        }
+    }
+
     fn tell_group(&self, name: &str, command: PublisherCommand) -> bool {
         let found = self
             .writer_groups
@@ -270,6 +287,7 @@ impl PubSub {
                 .map(|(id, link)| MetaDataQueue::new(group, id, link))
                 .collect(),
             meta_data_is_due: true,
+            next_count: Instant::now(),
             real_time: options
                 .publishing
                 .raised(rank(configuration, group.priority)),
@@ -320,6 +338,7 @@ impl PubSub {
             discovery,
             prober: Prober::with_random_delays(),
             next_probe: Instant::now(),
+            next_count: Instant::now(),
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,
@@ -354,18 +373,7 @@ impl<C> Running<C> {
 impl Drop for PubSub {
     /// Stops the threads, and waits for them.
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let groups = self.writer_groups.iter_mut().map(|group| &mut group.thread);
-        let connections = self
-            .connections
-            .iter_mut()
-            .map(|connection| &mut connection.thread);
-        let announcers = self.announcers.iter_mut().map(|it| &mut it.thread);
-        let threads = groups.chain(connections).chain(announcers);
-        for thread in threads.filter_map(Option::take) {
-            // A thread that panicked has reported it already.
-            let _ = thread.join();
-        }
+        self.stop();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use takt_link::LinkError;
+use takt_link::{BrokerRefusal, LinkError};
 
 use crate::error::PublishError;
 
@@ -28,6 +28,9 @@ pub enum ProblemCause {
     /// The link does not send or receive.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// The broker refuses messages.
+    #[error("messages are lost: {0}")]
+    Refusal(BrokerRefusal),
     /// An event is not sent.
     #[error(
         "an event was refused: too many events wait, it has another number of fields than its DataSet, or there is no such DataSetWriter"

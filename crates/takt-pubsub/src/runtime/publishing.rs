@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use takt_link::{LaunchTime, Sender, open_sender};
+use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
@@ -16,9 +16,10 @@ use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::output::LinkOutput;
 use super::problem::{ProblemCause, ProblemSender};
-use super::status::{Status, state_of_link};
+use super::status::{COUNT_INTERVAL, Status, add_link_losses, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
+use crate::losses::{LossCause, Losses};
 use crate::publisher::{PublishedMessages, WriterGroup};
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -71,6 +72,8 @@ pub(super) struct PublisherThread {
     pub(super) link: LinkPlan,
     pub(super) meta_data: Vec<MetaDataQueue>,
     pub(super) meta_data_is_due: bool,
+    /// Time at which the numbers of lost messages are read next.
+    pub(super) next_count: Instant,
     pub(super) real_time: RealTime,
     pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
@@ -92,6 +95,45 @@ impl PublisherThread {
         };
         let _ = started.send(Ok(()));
         cyclic.run(|cycle| self.cycle(cycle, &mut links));
+        let late = self.late(links.data.as_mut());
+        let mut counters = LinkCounters::default();
+        for sender in std::iter::once(links.data).chain(links.meta_data) {
+            counters += sender.close();
+        }
+        self.tell_losses(counters, late);
+    }
+
+    /// Passes the numbers of lost messages on.
+    #[cold]
+    fn count(&mut self, now: Instant, links: &mut Links) {
+        self.next_count = now + COUNT_INTERVAL;
+        let mut counters = links.data.counters();
+        for sender in &links.meta_data {
+            counters += sender.counters();
+        }
+        let late = self.late(links.data.as_mut());
+        self.tell_losses(counters, late);
+    }
+
+    /// Returns the number of messages whose launch time passed while a queueing discipline held them.
+    fn late(&self, sender: &mut dyn Sender) -> u64 {
+        match self.link.options.launch_times {
+            Some(_) => sender.launch_drops().missed,
+            None => 0,
+        }
+    }
+
+    fn tell_losses(&self, counters: LinkCounters, late: u64) {
+        let before = self.status.statistics().losses;
+        let mut losses = Losses::default();
+        add_link_losses(&mut losses, counters);
+        losses.add(LossCause::LaunchTime, late);
+        self.status.set_losses(&losses);
+        if let Some(reason) = counters.refusal
+            && counters.refused > before.of(LossCause::Refusal)
+        {
+            self.problems.tell(ProblemCause::Refusal(reason));
+        }
     }
 
     fn prepare(&self) -> Result<(Links, Cyclic), StartError> {
@@ -152,6 +194,9 @@ impl PublisherThread {
         let link = links.data.state();
         let state = self.group.state(state_of_link(link));
         self.status.set_states(link, state);
+        if now.instant >= self.next_count {
+            self.count(now.instant, links);
+        }
         ControlFlow::Continue(())
     }
 

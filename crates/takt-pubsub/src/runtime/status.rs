@@ -2,9 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use takt_link::LinkState;
+use takt_link::{LinkCounters, LinkState};
 use takt_ua::enumerations::PubSubState;
+
+use crate::losses::{LossCause, Losses};
 
 /// State of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +31,10 @@ pub struct Statistics {
     pub fixed: u64,
     /// Number of messages that were not made, not sent, or not accepted.
     pub errors: u64,
-    /// Number of received messages that no DataSetReader takes.
-    pub unclaimed: u64,
+    /// Number of DataSetMessages that DataSetReaders have accepted.
+    pub data_set_messages: u64,
+    /// Numbers of lost messages by cause, up to a quarter of a second old. They are not errors.
+    pub losses: Losses,
     /// Number of publishing intervals that passed unused.
     pub overruns: u64,
     /// Greatest wake-up latency of a publishing interval, in nanoseconds.
@@ -45,7 +50,8 @@ pub(super) struct Status {
     network_messages: AtomicU64,
     fixed: AtomicU64,
     errors: AtomicU64,
-    unclaimed: AtomicU64,
+    data_set_messages: AtomicU64,
+    losses: [AtomicU64; LossCause::ALL.len()],
     overruns: AtomicU64,
     max_wake_up_latency: AtomicU64,
 }
@@ -59,7 +65,8 @@ impl Default for Status {
             network_messages: AtomicU64::new(0),
             fixed: AtomicU64::new(0),
             errors: AtomicU64::new(0),
-            unclaimed: AtomicU64::new(0),
+            data_set_messages: AtomicU64::new(0),
+            losses: Default::default(),
             overruns: AtomicU64::new(0),
             max_wake_up_latency: AtomicU64::new(0),
         }
@@ -104,9 +111,17 @@ impl Status {
         add(&self.errors, errors);
     }
 
+    /// Adds accepted DataSetMessages, as [`add`](Self::add) adds messages.
     #[inline]
-    pub(super) fn set_unclaimed(&self, unclaimed: u64) {
-        self.unclaimed.store(unclaimed, Ordering::Relaxed);
+    pub(super) fn add_data_sets(&self, count: u64) {
+        let sum = self.data_set_messages.load(Ordering::Relaxed) + count;
+        self.data_set_messages.store(sum, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_losses(&self, losses: &Losses) {
+        for (counter, cause) in self.losses.iter().zip(LossCause::ALL) {
+            counter.store(losses.of(cause), Ordering::Relaxed);
+        }
     }
 
     #[inline]
@@ -121,15 +136,30 @@ impl Status {
     pub(super) fn statistics(&self) -> Statistics {
         // The numbers are read one by one, and need not be of the same moment.
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let mut losses = Losses::default();
+        for (counter, cause) in self.losses.iter().zip(LossCause::ALL) {
+            losses.add(cause, load(counter));
+        }
         Statistics {
             network_messages: load(&self.network_messages),
             fixed: load(&self.fixed),
             errors: load(&self.errors),
-            unclaimed: load(&self.unclaimed),
+            data_set_messages: load(&self.data_set_messages),
+            losses,
             overruns: load(&self.overruns),
             max_wake_up_latency: load(&self.max_wake_up_latency),
         }
     }
+}
+
+/// Interval in which the numbers of links are read: asking the kernel costs a system call.
+pub(super) const COUNT_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Adds the messages that a link has lost.
+pub(super) fn add_link_losses(losses: &mut Losses, counters: LinkCounters) {
+    losses.add(LossCause::Overflow, counters.overflowed);
+    losses.add(LossCause::Discard, counters.discarded);
+    losses.add(LossCause::Refusal, counters.refused);
 }
 
 /// Returns the state of a component that has only a link.

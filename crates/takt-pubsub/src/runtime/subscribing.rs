@@ -11,7 +11,7 @@ use takt_ua::enumerations::PubSubState;
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::problem::ProblemSender;
-use super::status::{Status, state_of_link};
+use super::status::{COUNT_INTERVAL, Status, add_link_losses, state_of_link};
 use super::{RealTime, StartError};
 use crate::discovery::Prober;
 use crate::security::KeyRing;
@@ -45,6 +45,8 @@ pub(super) struct SubscriberThread {
     pub(super) prober: Prober,
     /// Time of the next check for missing metadata.
     pub(super) next_probe: Instant,
+    /// Time at which the numbers of lost messages are read next.
+    pub(super) next_count: Instant,
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,
     pub(super) observer: Box<dyn SubscriberObserver + Send>,
@@ -78,7 +80,22 @@ impl SubscriberThread {
                 self.probe(sender.as_mut());
             }
             self.receive(&mut receivers);
+            if Instant::now() >= self.next_count {
+                self.count(&receivers);
+            }
         }
+        self.count(&receivers);
+    }
+
+    /// Passes the numbers of lost messages on.
+    #[cold]
+    fn count(&mut self, receivers: &[Box<dyn Receiver>]) {
+        self.next_count = Instant::now() + COUNT_INTERVAL;
+        let mut losses = self.subscriber.losses();
+        for receiver in receivers {
+            add_link_losses(&mut losses, receiver.counters());
+        }
+        self.status.set_losses(&losses);
     }
 
     /// Sends probes for missing metadata.
@@ -154,7 +171,10 @@ impl SubscriberThread {
                     observer.as_mut(),
                 );
                 match outcome {
-                    Ok(reception) => status.add(1, u64::from(reception.fixed), 0),
+                    Ok(reception) => {
+                        status.add(1, u64::from(reception.fixed), 0);
+                        status.add_data_sets(reception.accepted as u64);
+                    }
                     Err(error) => {
                         status.add(1, 0, 1);
                         observer.refused(&error);
@@ -172,7 +192,6 @@ impl SubscriberThread {
             }
         }
         subscriber.handle_timeout(Now::read(), connection, observer.as_mut());
-        status.set_unclaimed(subscriber.unclaimed());
         status.set_states(link, connection);
     }
 }

@@ -8,7 +8,7 @@ use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetD
 use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 
 use super::data_set_reader::{DataSetReader, StateChanges};
-use super::filter::ReaderLinks;
+use super::expected::ReaderLinks;
 use super::fixed::FixedLayouts;
 use super::mapping::is_json;
 use super::memory::default_budget;
@@ -17,6 +17,7 @@ use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::SubscriberObserver;
 use super::target::DataTarget;
 use crate::error::{ConfigurationError, ReceiveError};
+use crate::losses::{LossCause, Losses};
 use crate::security::KeyRing;
 use crate::state::Condition;
 use crate::time::Now;
@@ -62,6 +63,8 @@ pub struct Subscriber {
     pub(super) memory: MemoryBudget,
     /// Number of messages that no reader takes.
     pub(super) unclaimed: u64,
+    /// Losses of readers that were removed.
+    pub(super) forgotten: Losses,
     /// Links whose first message without a reader was reported.
     pub(super) reported_links: Vec<usize>,
 }
@@ -81,6 +84,7 @@ impl Default for Subscriber {
             max_discovered: 0,
             memory: default_budget(),
             unclaimed: 0,
+            forgotten: Losses::default(),
             reported_links: Vec::new(),
         }
     }
@@ -216,9 +220,17 @@ impl Subscriber {
         }
     }
 
-    /// Returns the number of messages that no reader takes.
-    pub fn unclaimed(&self) -> u64 {
-        self.unclaimed
+    /// Returns the numbers of received messages that were not passed on, and of missing ones. Messages that are refused with an
+    /// error are not among them.
+    pub fn losses(&self) -> Losses {
+        let mut losses = self.forgotten;
+        for reader in &self.readers {
+            reader.statistics().add_losses(&mut losses);
+        }
+        let chunks = self.reassembler.incomplete() + self.protections.incomplete();
+        losses.add(LossCause::Chunks, chunks);
+        losses.add(LossCause::Unclaimed, self.unclaimed);
+        losses
     }
 
     /// Receives a NetworkMessage of an unknown sender, through the link with index 0; an encrypted one is decrypted in place.

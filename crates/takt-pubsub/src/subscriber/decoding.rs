@@ -31,7 +31,10 @@ impl DataSetReader {
                 if self.meta_data.fields.is_empty() && !bytes.is_empty() =>
             {
                 let reader = self.name.clone();
-                return Err(ReceiveError::MetaDataMissing { reader });
+                return Err(match self.missing_meta_data() {
+                    Some(_) => ReceiveError::MetaDataMissing { reader },
+                    None => ReceiveError::MetaDataUnknown { reader },
+                });
             }
             DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes)) => {
                 let values = match &self.raw_data {

@@ -206,6 +206,7 @@ impl Subscriber {
             return false;
         };
         observer.forgotten(reader.name());
+        reader.statistics().add_losses(&mut self.forgotten);
         self.layouts.forget_reader(index, self.readers.len() - 1);
         self.readers.swap_remove(index);
         self.group_of.swap_remove(index);

@@ -7,8 +7,8 @@ use std::fmt;
 
 use takt_wire::{NetworkMessageRef, PublisherId, PublisherIdRef};
 
-use super::filter::same_publisher;
 use super::origin::{MessageSender, Origin};
+use super::same_publisher::same_publisher;
 
 /// Parts of a message that identify its DataSetWriter.
 #[derive(Debug, Clone)]

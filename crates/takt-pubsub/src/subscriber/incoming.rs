@@ -7,13 +7,14 @@ use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver};
 use crate::error::ReceiveError;
+use crate::sequence::SequenceNumber;
 use crate::time::Now;
 
 /// Header of a DataSetMessage, completed from the header of the NetworkMessage.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) kind: DataSetKind,
-    pub(super) sequence_number: Option<u16>,
+    pub(super) sequence_number: Option<SequenceNumber>,
     pub(super) major_version: Option<u32>,
     pub(super) timestamp: Option<DateTime>,
     pub(super) status: StatusCode,
@@ -33,13 +34,17 @@ impl DataSetReader {
             DataSetContentRef::DeltaFrame(_) => DataSetKind::DeltaFrame,
             DataSetContentRef::Event(_) => DataSetKind::Event,
             DataSetContentRef::KeepAlive => DataSetKind::KeepAlive,
-            _ => return Ok(false),
+            _ => {
+                self.note_unknown_kind();
+                return Ok(false);
+            }
         };
         let group = network_message.group_header.unwrap_or_default();
         let timestamp = message.timestamp.or(network_message.timestamp);
+        let number = message.sequence_number.or(group.sequence_number);
         let incoming = Incoming {
             kind,
-            sequence_number: message.sequence_number.or(group.sequence_number),
+            sequence_number: number.map(SequenceNumber::UInt16),
             major_version: message.major_version,
             timestamp,
             status: message.status.unwrap_or(StatusCode::Good),
@@ -76,7 +81,7 @@ impl DataSetReader {
             return Ok(false);
         };
         if kind == DataSetKind::DeltaFrame && !self.has_key_frame() {
-            // The unchanged fields are not known yet.
+            self.note_missing_key_frame();
             return Ok(false);
         }
         let fields = decode(self)?;
@@ -101,7 +106,7 @@ impl DataSetReader {
         observer.data_set(&ReceivedDataSet {
             reader: self,
             kind,
-            sequence_number: number,
+            sequence_number: number.map(SequenceNumber::value),
             missing,
             timestamp: incoming.timestamp,
             status: incoming.status,

@@ -22,6 +22,7 @@ use super::memory::meta_data_size;
 use super::origin::{MessageSender, Origin};
 use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
+use crate::sequence::SequenceNumber;
 use crate::time::Now;
 
 /// Sender of a DataSetMessage or of metadata; missing parts are empty.
@@ -247,7 +248,10 @@ impl DataSetReader {
             JsonDataSetMessageType::DeltaFrame => DataSetKind::DeltaFrame,
             JsonDataSetMessageType::Event => DataSetKind::Event,
             JsonDataSetMessageType::KeepAlive => DataSetKind::KeepAlive,
-            JsonDataSetMessageType::Other(_) => return Ok(Some(false)),
+            JsonDataSetMessageType::Other(_) => {
+                self.note_unknown_kind();
+                return Ok(Some(false));
+            }
         };
         let payload = match &message.payload {
             Some(payload) if kind != DataSetKind::KeepAlive => Cow::Borrowed(payload),
@@ -267,7 +271,7 @@ impl DataSetReader {
         let version = message.meta_data_version.as_ref();
         let incoming = Incoming {
             kind,
-            sequence_number: message.sequence_number.map(|number| number as u16),
+            sequence_number: message.sequence_number.map(SequenceNumber::UInt32),
             major_version: version.map(|version| version.major_version),
             timestamp: message.timestamp,
             status: message.status.unwrap_or(StatusCode::Good),

@@ -134,6 +134,14 @@ impl Protections {
         Some(&mut protection.reassembler)
     }
 
+    /// Returns the number of payloads of which chunks were lost.
+    pub(super) fn incomplete(&self) -> u64 {
+        let protections = self.protections.iter();
+        protections
+            .map(|protection| protection.reassembler.incomplete())
+            .sum()
+    }
+
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         let protections = self.protections.iter();
         protections

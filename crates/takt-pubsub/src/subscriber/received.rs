@@ -16,9 +16,9 @@ pub struct ReceivedDataSet<'a> {
     /// Kind of the message.
     pub kind: DataSetKind,
     /// SequenceNumber of the DataSetMessage, else that of the NetworkMessage.
-    pub sequence_number: Option<u16>,
+    pub sequence_number: Option<u32>,
     /// Number of messages missing before this one, according to its sequence number.
-    pub missing: u16,
+    pub missing: u32,
     /// Timestamp of the DataSetMessage, else that of the NetworkMessage.
     pub timestamp: Option<DateTime>,
     /// Status of the DataSetMessage.
@@ -112,7 +112,7 @@ pub trait SubscriberObserver {
     }
 
     /// Reports a message that no reader takes: its PublisherId, WriterGroup and DataSetWriter, `?` for parts that it does not have.
-    /// Only the first one of each link is reported; all of them are counted ([`Subscriber::unclaimed`](super::Subscriber::unclaimed)).
+    /// Only the first one of each link is reported; all of them are counted ([`Subscriber::losses`](super::Subscriber::losses)).
     fn unclaimed(&mut self, message: &dyn std::fmt::Display) {
         let _ = message;
     }

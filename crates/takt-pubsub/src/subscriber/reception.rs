@@ -2,8 +2,8 @@
 
 use takt_ua::enumerations::PubSubState;
 use takt_wire::{
-    AnnouncementContent, DataSetContentRef, DataSetMessageRef, DiscoveryAnnouncement,
-    NetworkMessageRef, NetworkMessageType, PayloadParameters, PayloadRef,
+    AnnouncementContent, DataSetMessageRef, DiscoveryAnnouncement, NetworkMessageRef,
+    NetworkMessageType, PayloadParameters, PayloadRef,
 };
 
 use super::connection::{Reception, Subscriber};
@@ -226,10 +226,7 @@ impl Subscriber {
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Option<bool>, ReceiveError> {
         match self.readers.get_mut(index) {
-            Some(reader)
-                if reader.wants_writer(found.data_set_writer_id)
-                    && found.content != DataSetContentRef::Invalid =>
-            {
+            Some(reader) if reader.wants_writer(found.data_set_writer_id) => {
                 reader.receive(message, found, now, observer).map(Some)
             }
             _ => Ok(None),

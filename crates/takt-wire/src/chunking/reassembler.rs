@@ -117,6 +117,8 @@ pub struct ChunkReassembler {
     limits: ReassemblyLimits,
     /// Incomplete and recently completed payloads, oldest first.
     partials: Vec<Partial>,
+    /// Number of payloads that were discarded because chunks were missing.
+    incomplete: u64,
 }
 
 impl ChunkReassembler {
@@ -125,6 +127,7 @@ impl ChunkReassembler {
         Self {
             limits,
             partials: Vec::new(),
+            incomplete: 0,
         }
     }
 
@@ -207,7 +210,7 @@ impl ChunkReassembler {
             if found.wrapping_sub(current) > u16::MAX / 2 {
                 return Err(ReassemblyError::Stale { found, current });
             }
-            self.partials.remove(index);
+            self.discard(index);
         }
         let total_size = chunk.total_size as usize;
         // The oldest comes first: it is the most likely to have lost a chunk.
@@ -215,7 +218,7 @@ impl ChunkReassembler {
             && (self.memory() + total_size > self.limits.max_memory
                 || self.partials.len() >= self.limits.max_payloads.max(1))
         {
-            self.partials.remove(0);
+            self.discard(0);
         }
         self.partials.push(Partial {
             source: Source {
@@ -248,8 +251,23 @@ impl ChunkReassembler {
     /// Discards payloads whose timeout has expired.
     pub fn handle_timeout(&mut self, now: Instant) {
         let timeout = self.limits.timeout;
-        self.partials
-            .retain(|partial| now.saturating_duration_since(partial.started) < timeout);
+        let incomplete = &mut self.incomplete;
+        self.partials.retain(|partial| {
+            let stays = now.saturating_duration_since(partial.started) < timeout;
+            *incomplete += u64::from(!stays && !partial.complete);
+            stays
+        });
+    }
+
+    /// Returns the number of payloads that were discarded because chunks were missing: after their timeout, for a newer payload
+    /// of the same source, or because there was no room. Payloads whose chunks contradict each other are not among them.
+    pub fn incomplete(&self) -> u64 {
+        self.incomplete
+    }
+
+    fn discard(&mut self, index: usize) {
+        let partial = self.partials.remove(index);
+        self.incomplete += u64::from(!partial.complete);
     }
 
     /// Returns the time at which the next payload's timeout expires.

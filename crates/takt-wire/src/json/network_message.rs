@@ -23,35 +23,42 @@ pub struct JsonNetworkMessage {
     pub messages: Vec<JsonDataSetMessage>,
 }
 
+/// Names of the header's fields.
+const HEADER: [&str; 5] = [
+    "MessageId",
+    "PublisherId",
+    "WriterGroupName",
+    "DataSetClassId",
+    "Messages",
+];
+
 impl JsonNetworkMessage {
     /// Returns the layout that fits the form of a message.
     pub(super) fn guess(value: &Value) -> JsonLayout {
         let messages = value.as_object().and_then(|object| object.get("Messages"));
         // Without headers, a field of the payload could be named MessageType; so its value and the other fields are
         // checked as well.
-        let network_message_header = value.get("MessageType").and_then(Value::as_str)
-            == Some("ua-data")
-            && match messages {
-                Some(messages) => messages.is_array() || messages.is_object(),
-                None => value.get("MessageId").is_some(),
-            };
+        let has_messages = messages.is_some_and(|it| it.is_array() || it.is_object());
+        let network_message_header = match value.get("MessageType").map(Value::as_str) {
+            Some(Some("ua-data")) if messages.is_none() => value.get("MessageId").is_some(),
+            Some(Some("ua-data")) => has_messages,
+            Some(_) => false,
+            // Without a MessageType, nothing but headers may be there.
+            None => {
+                let mut names = value.as_object().into_iter().flat_map(Map::keys);
+                has_messages
+                    && messages.is_some_and(have_headers)
+                    && names.all(|name| HEADER.contains(&name.as_str()))
+            }
+        };
         let messages = match messages {
             _ if !network_message_header => value,
             Some(messages) => messages,
             None => return JsonLayout::NETWORK_MESSAGE,
         };
-        let data_set_messages = match messages {
-            Value::Array(elements) => elements.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        let has_header = |value: &Value| {
-            value
-                .as_object()
-                .is_some_and(JsonDataSetMessage::has_header)
-        };
         JsonLayout {
             network_message_header,
-            data_set_message_header: data_set_messages.iter().all(has_header),
+            data_set_message_header: have_headers(messages),
             single_data_set_message: !messages.is_array(),
         }
     }
@@ -116,6 +123,16 @@ impl JsonNetworkMessage {
         writer.insert("Messages", messages);
         Ok(writer.object.into())
     }
+}
+
+/// Returns true if one or many DataSetMessages look as if they had headers.
+fn have_headers(messages: &Value) -> bool {
+    let elements = match messages {
+        Value::Array(elements) => elements.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let mut objects = elements.iter().map(Value::as_object);
+    objects.all(|object| object.is_some_and(JsonDataSetMessage::has_header))
 }
 
 /// Reads one or many DataSetMessages regardless of the layout, because other products do not follow it strictly.

@@ -166,3 +166,20 @@ fn writers_may_have_names_instead_of_numbers() {
     assert_eq!(message.messages[0].data_set_writer_name, "Speed");
     assert!(message.messages[0].payload.as_ref().unwrap().is_empty());
 }
+
+#[test]
+fn a_network_message_may_lack_its_message_type_and_id() {
+    let text = r#"{"PublisherId":"press","Messages":[{"DataSetWriterId":1,"Payload":{"A":1}}]}"#;
+    let message = data(text);
+    assert_eq!(message.layout, JsonLayout::NETWORK_MESSAGE);
+    assert_eq!(message.publisher_id, "press");
+    assert_eq!(message.messages[0].data_set_writer_id, Some(1));
+    // These are fields with such names.
+    for text in [
+        r#"{"PublisherId":"press","Messages":[{"A":1}]}"#,
+        r#"{"PublisherId":"press","Messages":[{"DataSetWriterId":1,"Payload":{"A":1}}],"Other":1}"#,
+        r#"{"PublisherId":"press","Messages":3}"#,
+    ] {
+        assert_eq!(data(text).layout, JsonLayout::MINIMAL, "{text}");
+    }
+}

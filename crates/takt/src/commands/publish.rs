@@ -18,6 +18,7 @@ use takt_ua::{BuiltInType, NodeId};
 use super::control_loop;
 use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
+use super::pubsub::reports::component_json;
 use super::pubsub::running::{Running, connect, explain_start, runtime_options};
 use crate::arguments::PublishArguments;
 use crate::{explain, output};
@@ -80,7 +81,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
             "docs/pubsub.md shows a configuration that publishes.",
         ));
     }
-    let live = std::io::IsTerminal::is_terminal(&std::io::stdout());
+    let live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !arguments.control.json;
     while running.goes_on() {
         if live {
             let groups = running.pub_sub.writer_groups();
@@ -89,11 +90,18 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
         }
         running.wait();
     }
-    if !live {
-        running
-            .pub_sub
-            .writer_groups()
-            .for_each(|group| output::line(row(&group)));
+    running.stop();
+    let rows: Vec<_> = running
+        .pub_sub
+        .writer_groups()
+        .map(|group| match arguments.control.json {
+            true => component_json("writerGroup", &group).to_string(),
+            false => row(&group),
+        })
+        .collect();
+    match live {
+        true => output::written(running.screen.show(&rows)),
+        false => rows.iter().for_each(output::line),
     }
     running.finish()
 }
@@ -104,7 +112,7 @@ fn row(group: &ComponentState) -> String {
         0 => 0,
         messages => statistics.fixed * 100 / messages,
     };
-    format!(
+    let mut row = format!(
         "{}  {:?}  {} messages ({share} % on the fast path)  {} errors  {} overruns  woken at most {:.1} µs late",
         group.name,
         group.state,
@@ -112,7 +120,11 @@ fn row(group: &ComponentState) -> String {
         statistics.errors,
         statistics.overruns,
         statistics.max_wake_up_latency as f64 / 1000.0,
-    )
+    );
+    for (cause, count) in statistics.losses.iter() {
+        row.push_str(&format!("  {count} {}", cause.name()));
+    }
+    row
 }
 
 /// Sources of fields, in the order in which they are tried.

@@ -19,6 +19,7 @@ use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType
 use takt_ua::{DataValue, DateTime, StatusCode};
 
 use super::pubsub::keys::PushTarget;
+use super::pubsub::reports::component_json;
 use super::pubsub::running::{Refusal, Running, STEP, explain_start, runtime_options};
 use super::pubsub::{advice, config};
 use crate::arguments::SubscribeArguments;
@@ -65,19 +66,12 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     shown.table(&running.screen);
     // Threads that wait to send an event continue and can end.
     drop(received);
-    let outcome = running.finish();
-    let connections = running.pub_sub.connections();
-    for connection in connections {
-        let (name, statistics) = (&connection.name, connection.statistics);
-        if statistics.errors > 0 {
-            tracing::warn!("{name}: {} messages were not accepted", statistics.errors);
-        }
-        if statistics.unclaimed > 0 {
-            let count = statistics.unclaimed;
-            tracing::warn!("{name}: {count} messages were for no DataSetReader");
-        }
+    running.stop();
+    if arguments.json {
+        let connections = running.pub_sub.connections();
+        connections.for_each(|it| output::line(component_json("connection", &it)));
     }
-    outcome
+    running.finish()
 }
 
 fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette::Result<PubSub> {
@@ -101,6 +95,7 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
     let discovery = arguments.discovery.as_deref().map(plan).transpose()?;
     let observer = Box::new(Told {
         connection: arguments.source.clone(),
+        asks_publishers: arguments.discovery.is_some(),
         events: events.clone(),
     });
     PubSub::listen_and_ask(link, discovery, options.subscribing.clone(), observer)
@@ -134,6 +129,7 @@ fn configured(
         |connection: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
             Box::new(Told {
                 connection: connection.name.to_string(),
+                asks_publishers: false,
                 events: events.clone(),
             })
         };
@@ -171,8 +167,8 @@ enum Event {
 struct DataSet {
     reader: String,
     kind: DataSetKind,
-    sequence_number: Option<u16>,
-    missing: u16,
+    sequence_number: Option<u32>,
+    missing: u32,
     timestamp: Option<DateTime>,
     status: StatusCode,
     fields: Vec<(usize, String, DataValue)>,
@@ -181,6 +177,8 @@ struct DataSet {
 /// Observer that passes events on to the thread that shows them.
 struct Told {
     connection: String,
+    /// True if Publishers are asked for metadata.
+    asks_publishers: bool,
     events: SyncSender<Event>,
 }
 
@@ -212,7 +210,9 @@ impl SubscriberObserver for Told {
     }
 
     fn refused(&mut self, error: &ReceiveError) {
-        let _ = self.events.send(Event::Refused(Refusal::new(error)));
+        let _ = self
+            .events
+            .send(Event::Refused(Refusal::new(error, self.asks_publishers)));
     }
 
     fn unclaimed(&mut self, message: &dyn std::fmt::Display) {
@@ -234,7 +234,7 @@ struct Reader {
     /// Number of DataSetMessages of all readers up to its last one.
     last: u64,
     missing: u64,
-    sequence_number: Option<u16>,
+    sequence_number: Option<u32>,
     /// Names and values in the form in which they are shown.
     fields: BTreeMap<usize, (String, String)>,
 }
@@ -264,7 +264,7 @@ impl Shown<'_> {
                 Ok(Event::Refused(refusal)) => running.refused(refusal),
                 Ok(Event::Unclaimed(text)) => running.report(text, advice::UNCLAIMED),
                 Ok(Event::Forgotten(reader)) => {
-                    self.readers.remove(&shortened(&reader));
+                    self.readers.remove(&reader);
                     running.report(FORGOTTEN.to_owned(), advice::NEEDED_READERS);
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
@@ -301,15 +301,14 @@ impl Shown<'_> {
     /// Returns a DataSetReader that is shown. The least important one makes room for a new one: one with one message at most, or
     /// else the one that was silent for longest.
     fn reader(&mut self, name: &str) -> &mut Reader {
-        let name = shortened(name);
-        if self.readers.len() >= MAX_SHOWN && !self.readers.contains_key(&name) {
+        if self.readers.len() >= MAX_SHOWN && !self.readers.contains_key(name) {
             let importance = |reader: &Reader| (reader.count > 1, reader.last);
             let least = self.readers.iter().min_by_key(|(_, it)| importance(it));
             if let Some(least) = least.map(|(name, _)| name.clone()) {
                 self.readers.remove(&least);
             }
         }
-        self.readers.entry(name).or_default()
+        self.readers.entry(name.to_owned()).or_default()
     }
 
     fn state(&mut self, name: &str, state: PubSubState) {
@@ -337,6 +336,7 @@ impl Shown<'_> {
                 .sequence_number
                 .map(|number| format!("  number {number}"))
                 .unwrap_or_default();
+            let name = shortened(name);
             lines.push(format!(
                 "{name}  {state}{number}  {} received  {} missing",
                 reader.count, reader.missing

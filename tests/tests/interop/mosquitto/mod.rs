@@ -5,6 +5,7 @@ mod actions;
 mod common;
 #[path = "../../../../crates/takt-pubsub/tests/it/drill.rs"]
 mod drill;
+mod losses;
 mod pubsub;
 
 use std::fs;
@@ -16,8 +17,8 @@ use std::time::{Duration, Instant};
 use self::common::{PATIENCE, Pair, conforms, message, receive, wait_until_up};
 use rustix::process::Signal;
 use takt_link::{
-    Content, DownReason, LinkOptions, LinkState, MqttMessageType, MqttOptions, MqttVersion,
-    Receiver, Sender, TopicTree, open_receiver, open_sender,
+    BrokerRefusal, Content, DownReason, LinkOptions, LinkState, MqttMessageType, MqttOptions,
+    MqttVersion, Receiver, Sender, TopicTree, open_receiver, open_sender,
 };
 use takt_tests::{Process, process};
 use tempfile::TempDir;
@@ -184,12 +185,14 @@ fn messages_that_the_broker_refuses_are_counted() {
         wait_for(|| sender.state(), LinkState::is_up);
         sender.send(b"data").unwrap();
         let begin = Instant::now();
-        while sender.counters().discarded == 0 {
+        while sender.counters().refused == 0 {
             assert!(begin.elapsed() < PATIENCE, "quality {quality_of_service}");
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!(sender.counters().discarded, 1);
         assert!(sender.state().is_up());
+        let counters = sender.close();
+        assert_eq!((counters.refused, counters.discarded), (1, 0));
+        assert_eq!(counters.refusal, Some(BrokerRefusal::NotAuthorized));
     }
 }
 

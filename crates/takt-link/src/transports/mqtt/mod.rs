@@ -3,7 +3,8 @@
 //! A thread of the link holds the connection, and connects again after pauses that grow to five seconds. Without a connection the
 //! state is [`LinkState::Down`] and messages wait; if there are too many, the oldest are discarded and counted
 //! ([`LinkCounters::overflowed`]). Messages that were lost with a broken connection count as [`LinkCounters::discarded`], as far
-//! as the quality of service reveals them: with 0, the fate of a message that has left is unknown. With MQTT 5 a session outlives
+//! as the quality of service reveals them: with 0, the fate of a message that has left is unknown. Messages that the broker refuses
+//! count as [`LinkCounters::refused`]. With MQTT 5 a session outlives
 //! its connection by a minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for
 //! undelivered messages. Launch times are ignored, and received messages have no time.
 
@@ -195,8 +196,15 @@ impl Sender for MqttSender {
         LinkCounters {
             overflowed: inner.overflowed,
             discarded: inner.lost,
+            refused: inner.refused,
+            refusal: inner.refusal,
             ..self.counters
         }
+    }
+
+    fn close(mut self: Box<Self>) -> LinkCounters {
+        self.worker.finish();
+        self.counters()
     }
 }
 

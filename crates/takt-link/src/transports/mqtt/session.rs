@@ -13,6 +13,7 @@ use rumqttc::{
 };
 use rustls::ClientConfig;
 
+use crate::counters::BrokerRefusal;
 use crate::error::DownReason;
 use crate::options::{MqttOptions, MqttVersion};
 
@@ -44,7 +45,7 @@ pub(super) enum Occurrence {
     /// The broker has a message, with the requested quality of service.
     Delivered,
     /// The broker has refused a message; MQTT 3.1.1 cannot report this.
-    Rejected,
+    Rejected(BrokerRefusal),
     /// The broker was told of the end of the connection.
     Disconnected,
     /// Any other event.
@@ -229,12 +230,24 @@ fn incoming5(packet: Packet5) -> Occurrence {
         },
         Packet5::PubAck(answer) => match answer.reason {
             PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Occurrence::Delivered,
-            _ => Occurrence::Rejected,
+            PubAckReason::NotAuthorized => Occurrence::Rejected(BrokerRefusal::NotAuthorized),
+            PubAckReason::TopicNameInvalid => Occurrence::Rejected(BrokerRefusal::TopicName),
+            PubAckReason::QuotaExceeded => Occurrence::Rejected(BrokerRefusal::Quota),
+            PubAckReason::PayloadFormatInvalid => {
+                Occurrence::Rejected(BrokerRefusal::PayloadFormat)
+            }
+            _ => Occurrence::Rejected(BrokerRefusal::Unspecified),
         },
         // A refusal ends the delivery here.
         Packet5::PubRec(answer) => match answer.reason {
             PubRecReason::Success | PubRecReason::NoMatchingSubscribers => Occurrence::Other,
-            _ => Occurrence::Rejected,
+            PubRecReason::NotAuthorized => Occurrence::Rejected(BrokerRefusal::NotAuthorized),
+            PubRecReason::TopicNameInvalid => Occurrence::Rejected(BrokerRefusal::TopicName),
+            PubRecReason::QuotaExceeded => Occurrence::Rejected(BrokerRefusal::Quota),
+            PubRecReason::PayloadFormatInvalid => {
+                Occurrence::Rejected(BrokerRefusal::PayloadFormat)
+            }
+            _ => Occurrence::Rejected(BrokerRefusal::Unspecified),
         },
         Packet5::PubComp(_) => Occurrence::Delivered,
         _ => Occurrence::Other,

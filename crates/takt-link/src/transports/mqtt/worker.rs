@@ -10,6 +10,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::Notify;
 
 use super::session::{Client, Connection, Occurrence};
+use crate::counters::BrokerRefusal;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::options::MqttOptions;
 
@@ -41,8 +42,11 @@ pub(super) struct Inner {
     limit: usize,
     /// Number of messages for which `messages` had no place.
     pub(super) overflowed: u64,
-    /// Number of messages that were lost with a broken connection, or refused by the broker.
+    /// Number of messages that were lost with a broken connection, or were undelivered at the end.
     pub(super) lost: u64,
+    /// Number of messages that the broker has refused, and the last reason.
+    pub(super) refused: u64,
+    pub(super) refusal: Option<BrokerRefusal>,
     /// Number of messages passed to the connection whose delivery is not confirmed.
     pending: u64,
     is_disconnected: bool,
@@ -60,6 +64,8 @@ impl Shared {
                 limit,
                 overflowed: 0,
                 lost: 0,
+                refused: 0,
+                refusal: None,
                 pending: 0,
                 is_disconnected: false,
             }),
@@ -177,14 +183,25 @@ impl Worker {
     }
 }
 
+impl Worker {
+    /// Ends the thread, after a short time in which sent messages are delivered; the others are lost.
+    pub(super) fn finish(&mut self) {
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        self.shared.close.notify_one();
+        // A panic of the thread cannot be reported here.
+        let _ = thread.join();
+        let mut inner = self.shared.lock();
+        let waiting = inner.messages.drain(..).count() as u64;
+        inner.lost += waiting + std::mem::take(&mut inner.pending);
+    }
+}
+
 impl Drop for Worker {
     /// Waits a short time until sent messages are delivered.
     fn drop(&mut self) {
-        self.shared.close.notify_one();
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread cannot be reported here.
-            let _ = thread.join();
-        }
+        self.finish();
     }
 }
 
@@ -227,10 +244,11 @@ async fn attend(
                 let mut inner = shared.lock();
                 inner.pending = inner.pending.saturating_sub(1);
             }
-            Ok(Occurrence::Rejected) => {
+            Ok(Occurrence::Rejected(reason)) => {
                 let mut inner = shared.lock();
                 inner.pending = inner.pending.saturating_sub(1);
-                inner.lost += 1;
+                inner.refused += 1;
+                inner.refusal = Some(reason);
             }
             Ok(Occurrence::Disconnected) => shared.lock().is_disconnected = true,
             Ok(Occurrence::Other) => {}

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::losses::{LossCause, Losses};
+
 /// Numbers of messages of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReaderStatistics {
@@ -12,8 +14,22 @@ pub struct ReaderStatistics {
     pub missing: u64,
     /// DataSetMessages that were discarded because they were received twice, or after newer ones.
     pub discarded: u64,
+    /// Delta frames that were discarded because no key frame was received before them.
+    pub without_key_frame: u64,
+    /// DataSetMessages that are invalid, or of a kind that readers do not take.
+    pub unknown_kind: u64,
     /// Number of times that MessageReceiveTimeout has passed without a message.
     pub timeouts: u64,
+}
+
+impl ReaderStatistics {
+    /// Adds the lost messages to the numbers by cause.
+    pub(in crate::subscriber) fn add_losses(&self, losses: &mut Losses) {
+        losses.add(LossCause::Gap, self.missing);
+        losses.add(LossCause::Repetition, self.discarded);
+        losses.add(LossCause::KeyFrame, self.without_key_frame);
+        losses.add(LossCause::Kind, self.unknown_kind);
+    }
 }
 
 /// Flag that a reader's state may have changed. All readers of a Subscriber share it, so the Subscriber need not check each reader

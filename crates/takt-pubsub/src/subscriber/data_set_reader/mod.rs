@@ -21,7 +21,7 @@ pub use changes::ReaderStatistics;
 pub(super) use changes::StateChanges;
 use targets::targets_of;
 
-use super::filter::{NeededParts, ReaderLinks};
+use super::expected::{NeededParts, ReaderLinks};
 use super::identity::Identity;
 use super::memory::{ALLOCATION, meta_data_size, text_size};
 use super::target::{DataTarget, ReaderTarget};

@@ -6,7 +6,7 @@ use takt_ua::DateTime;
 use takt_ua::enumerations::PubSubState;
 
 use super::DataSetReader;
-use crate::sequence::Order;
+use crate::sequence::{Order, SequenceNumber};
 use crate::state::Condition;
 use crate::subscriber::data_set_kind::DataSetKind;
 
@@ -49,10 +49,10 @@ impl DataSetReader {
     #[inline]
     pub(in crate::subscriber) fn accept(
         &mut self,
-        number: Option<u16>,
+        number: Option<SequenceNumber>,
         kind: DataSetKind,
         now: Instant,
-    ) -> Option<u16> {
+    ) -> Option<u32> {
         let forget_after = match self.message_receive_timeout {
             Duration::ZERO => FORGET_AFTER,
             // At least two times the KeepAliveTime, which is at most the timeout.
@@ -77,6 +77,19 @@ impl DataSetReader {
         self.statistics.missing += u64::from(missing);
         self.last_received = Some(now);
         Some(missing)
+    }
+
+    /// Notes that an accepted delta frame is discarded, because the unchanged fields are not known yet.
+    #[cold]
+    pub(in crate::subscriber) fn note_missing_key_frame(&mut self) {
+        self.statistics.received -= 1;
+        self.statistics.without_key_frame += 1;
+    }
+
+    /// Notes a message that is invalid, or of an unknown kind.
+    #[cold]
+    pub(in crate::subscriber) fn note_unknown_kind(&mut self) {
+        self.statistics.unknown_kind += 1;
     }
 
     /// Notes a message of this kind. The first key frame or event makes the reader Operational (OPC 10000-14, 6.2.1).

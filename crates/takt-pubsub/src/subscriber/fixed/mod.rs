@@ -14,6 +14,7 @@ use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver, fixed
 use super::target::ReaderTarget;
 use crate::equal_lengths::EqualLengths;
 use crate::error::ReceiveError;
+use crate::sequence::SequenceNumber;
 use crate::time::Now;
 
 /// Number of layouts that a subscriber remembers; the general decoder decodes all others.
@@ -290,7 +291,8 @@ impl DataSet {
         let index = self.data_set_message;
         let number = message
             .data_set_sequence_number(index)
-            .or(message.sequence_number());
+            .or(message.sequence_number())
+            .map(SequenceNumber::UInt16);
         let kind = DataSetKind::KeyFrame;
         let Some(missing) = reader.accept(number, kind, now.instant) else {
             return Ok(false);
@@ -334,7 +336,7 @@ impl DataSet {
         observer.data_set(&ReceivedDataSet {
             reader,
             kind,
-            sequence_number: number,
+            sequence_number: number.map(SequenceNumber::value),
             missing,
             timestamp,
             status: StatusCode::Good,

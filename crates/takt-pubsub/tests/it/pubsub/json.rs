@@ -36,7 +36,7 @@ type Fields = Vec<(String, Variant)>;
 /// Observer that keeps the messages of a reader.
 #[derive(Default)]
 pub(crate) struct Log {
-    pub(crate) data_sets: Vec<(DataSetKind, Option<u16>, Fields)>,
+    pub(crate) data_sets: Vec<(DataSetKind, Option<u32>, Fields)>,
     pub(crate) announced: Vec<(String, DiscoveryAnnouncement)>,
 }
 
@@ -145,7 +145,7 @@ fn every_layout_and_encoding_arrives() {
                         assert_eq!(received.source_timestamp, source);
                     }
                     let has_header = layout & Mask::DataSetMessageHeader != 0;
-                    let number = has_header.then_some(step as u16 - 1);
+                    let number = has_header.then_some(step as u32 - 1);
                     let expected = [
                         ("A", Variant::Int16(step)),
                         ("B", values[1].clone()),
@@ -338,7 +338,7 @@ fn messages_of_version_1_04_and_sloppy_ones_are_read() {
     let error = receive(&mut subscriber, r#"{"A":"#, &mut log).unwrap_err();
     assert!(matches!(&error, ReceiveError::Json(_)), "{error}");
     assert_eq!(log.data_sets.len(), 2);
-    assert_eq!(log.data_sets[0].1, Some((70_000_u32 % 65_536) as u16));
+    assert_eq!(log.data_sets[0].1, Some(70_000));
 }
 
 #[test]

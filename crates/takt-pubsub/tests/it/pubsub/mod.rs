@@ -3,6 +3,7 @@
 mod action;
 mod discovery;
 mod json;
+mod losses;
 mod protection;
 mod publisher;
 mod reports;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use takt_cell::Cell;
+use takt_pubsub::LossCause;
 use takt_pubsub::subscriber::*;
 use takt_ua::enumerations::{
     JsonNetworkMessageContentMask as Mask, PubSubState, UadpNetworkMessageContentMask as UadpMask,
@@ -187,7 +188,7 @@ fn configured_readers_take_messages_of_their_own_link() {
     ];
     assert_eq!(seen.summary(), expected);
     // The third link has metadata only.
-    assert_eq!(subscriber.unclaimed(), 1);
+    assert_eq!(subscriber.losses().of(LossCause::Unclaimed), 1);
 }
 
 #[test]
@@ -230,7 +231,10 @@ fn configured_readers_need_the_parts_that_their_masks_announce() {
             let mut seen = Seen::default();
             pass(&mut subscriber, &Origin::default(), message, &mut seen);
             assert_eq!(seen.values.len(), count, "{mask}");
-            assert_eq!(subscriber.unclaimed(), 1 - count as u64);
+            assert_eq!(
+                subscriber.losses().of(LossCause::Unclaimed),
+                1 - count as u64
+            );
         }
     }
     let json = ExtensionObject::from_structure(&JsonDataSetReaderMessageDataType {
@@ -296,7 +300,7 @@ fn messages_that_no_reader_takes_are_counted_and_said_once() {
             &mut seen,
         );
     }
-    assert_eq!(subscriber.unclaimed(), 20);
+    assert_eq!(subscriber.losses().of(LossCause::Unclaimed), 20);
     assert_eq!(seen.unclaimed, ["9/3/7"]);
 }
 

@@ -20,8 +20,8 @@ const UP: PubSubState = PubSubState::Operational;
 /// Message that a reader has received.
 struct Entry {
     kind: DataSetKind,
-    number: Option<u16>,
-    missing: u16,
+    number: Option<u32>,
+    missing: u32,
     fields: Vec<(usize, Variant)>,
 }
 
@@ -131,7 +131,7 @@ fn messages_take_the_fast_path_from_the_second_one_on() {
                 assert_eq!(found(2).value, Some(Variant::Boolean(step % 2 == 0)));
             }
             let last = log.data_sets.last().unwrap();
-            let numbers = (Some(step as u16 - 1), 0);
+            let numbers = (Some(step - 1), 0);
             assert_eq!(last.kind, DataSetKind::KeyFrame);
             assert_eq!((last.number, last.missing), numbers);
             assert_eq!(last.fields.len(), values.len());

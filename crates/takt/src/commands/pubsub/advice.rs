@@ -1,10 +1,10 @@
 //! Advice on errors of running Publishers and Subscribers.
 
 use takt_app::ClientError;
-use takt_link::{DownReason, LinkError};
+use takt_link::{BrokerRefusal, DownReason, LinkError};
 use takt_pubsub::runtime::ProblemCause;
 use takt_pubsub::security::{Replay, VerifyError};
-use takt_pubsub::{PublishError, ReceiveError};
+use takt_pubsub::{LossCause, PublishError, ReceiveError};
 use takt_ua::StatusCode;
 
 use crate::{explain, output};
@@ -14,9 +14,55 @@ pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
     match cause {
         ProblemCause::Publish(error) => publish(error),
         ProblemCause::Link(error) => link(error),
+        ProblemCause::Refusal(reason) => refusal(*reason),
         ProblemCause::Event => {
             "Send fewer events in each publishing interval, with a value for each field."
         }
+    }
+}
+
+fn refusal(reason: BrokerRefusal) -> &'static str {
+    match reason {
+        BrokerRefusal::NotAuthorized => {
+            "Give this client the right to publish to the topic, in the access list of the broker."
+        }
+        BrokerRefusal::TopicName => "Is the topic (queue_name) one that the broker accepts?",
+        BrokerRefusal::Quota => {
+            "Raise the limits of the broker for this client, or the publishing_interval."
+        }
+        _ => "The log of the broker may say more.",
+    }
+}
+
+/// Returns advice on lost messages.
+pub(in crate::commands) fn loss(cause: LossCause) -> &'static str {
+    match cause {
+        LossCause::Overflow => {
+            "This host was too slow, or was stopped, or there was no connection for a time. --priority and --core help if it is \
+             too slow."
+        }
+        LossCause::Discard => {
+            "The state of the link, or the length of the messages, is the reason."
+        }
+        LossCause::Refusal => {
+            "The access list and the limits of the broker say which messages it takes."
+        }
+        LossCause::LaunchTime => "Raise delta of ETF, or the priority of the Publisher.",
+        LossCause::Gap => {
+            "The network, the Publisher or this host lost them; a Publisher that is too fast for its receivers does so, too."
+        }
+        LossCause::Repetition => {
+            "Give each Publisher a PublisherId of its own. After a restart of a Publisher, messages are accepted again when \
+             two times the message_receive_timeout have passed (without one, ten seconds)."
+        }
+        LossCause::KeyFrame => {
+            "Values come with the next key frame; a smaller key_frame_count sends it sooner."
+        }
+        LossCause::Chunks => {
+            "The network or this host lost some chunks. Divide the DataSet, so that its messages need no chunks."
+        }
+        LossCause::Kind => "`takt pubsub decode` shows every field of a captured message.",
+        LossCause::Unclaimed => UNCLAIMED,
     }
 }
 
@@ -121,9 +167,17 @@ pub(in crate::commands) const NEEDED_READERS: &str =
 pub(in crate::commands) const UNCLAIMED: &str = "It is counted, and so are further ones. PublisherId, WriterGroup and DataSetWriter are \
      those of the message, ? for missing ones; `takt subscribe ADDRESS` shows all messages at an address.";
 
-/// Returns advice on a message that was not accepted.
-pub(in crate::commands) fn refused(error: &ReceiveError) -> &'static str {
+/// Returns advice on a message that was not accepted, also if Publishers are asked for metadata (--discovery).
+pub(in crate::commands) fn refused(error: &ReceiveError, asks_publishers: bool) -> &'static str {
     match error {
+        ReceiveError::MetaDataMissing { .. } if asks_publishers => {
+            "The Publisher was asked and has not answered yet: does it announce its metadata at this address? A configuration whose \
+             DataSetReader has the fields needs no answer."
+        }
+        ReceiveError::MetaDataUnknown { .. } => {
+            "Use a configuration whose DataSetReader has the fields, and the NetworkMessageNumber of its messages \
+             (UADP-Periodic-Fixed)."
+        }
         ReceiveError::MetaDataMissing { .. } => {
             "Ask the Publisher with --discovery opc.udp://224.0.2.14:4840, or use a configuration whose DataSetReader has the \
              fields."

@@ -7,7 +7,7 @@ mod decoded;
 mod dissector;
 pub(super) mod keys;
 mod render;
-mod reports;
+pub(super) mod reports;
 pub(super) mod running;
 
 use crate::arguments::PubSubCommand;

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 
+use serde_json::{Map, Value, json};
 use takt_demo::screen::Screen;
 use takt_link::LinkState;
+use takt_pubsub::LossCause;
 use takt_pubsub::runtime::{ComponentState, Problem, ProblemCause, PubSub};
 
 use super::advice;
@@ -49,6 +51,15 @@ impl Reports {
             }
             down.insert(component.name);
         }
+        for component in components(pub_sub) {
+            for (cause, _) in component.statistics.losses.iter() {
+                // The first message without a reader is reported with its header, a refusal with its reason.
+                if !matches!(cause, LossCause::Unclaimed | LossCause::Refusal) {
+                    let text = format!("{}: messages are lost: {cause}", component.name);
+                    self.print(screen, text, advice::loss(cause));
+                }
+            }
+        }
         for problem in pub_sub.problems() {
             // A link that is down is reported above, once for all its messages.
             if !down.contains(&*problem.component) {
@@ -60,7 +71,47 @@ impl Reports {
     }
 }
 
-/// Returns an error if a link is down, or if a WriterGroup has sent nothing because of errors.
+/// Logs the numbers of lost messages by cause, and of errors.
+pub(in crate::commands) fn tell_losses(pub_sub: &PubSub) {
+    for ComponentState {
+        name, statistics, ..
+    } in components(pub_sub)
+    {
+        for (cause, count) in statistics.losses.iter() {
+            match cause {
+                LossCause::Unclaimed => {
+                    tracing::warn!("{name}: {count} messages were for no DataSetReader");
+                }
+                cause => tracing::warn!("{name}: {count} messages were lost: {cause}"),
+            }
+        }
+    }
+    for ComponentState {
+        name, statistics, ..
+    } in pub_sub.connections()
+    {
+        if statistics.errors > 0 {
+            tracing::warn!("{name}: {} messages were not accepted", statistics.errors);
+        }
+    }
+}
+
+/// Returns the numbers of a component's messages for programs.
+pub(in crate::commands) fn component_json(kind: &str, component: &ComponentState) -> Value {
+    let statistics = &component.statistics;
+    let all = LossCause::ALL.iter();
+    let losses = all.map(|cause| (cause.name().to_owned(), statistics.losses.of(*cause).into()));
+    json!({
+        kind: component.name,
+        "state": format!("{:?}", component.state),
+        "networkMessages": statistics.network_messages,
+        "errors": statistics.errors,
+        "losses": losses.collect::<Map<_, _>>(),
+    })
+}
+
+/// Returns an error if a link is down, if a WriterGroup has delivered nothing because of errors or losses, or if a connection has
+/// accepted nothing of what it received because of errors.
 pub(in crate::commands) fn outcome(pub_sub: &PubSub) -> miette::Result<()> {
     for component in components(pub_sub) {
         if let LinkState::Down(reason) = component.link {
@@ -73,11 +124,31 @@ pub(in crate::commands) fn outcome(pub_sub: &PubSub) -> miette::Result<()> {
     let is_silent = |group: &ComponentState| {
         group.statistics.network_messages == 0 && group.statistics.errors > 0
     };
-    match pub_sub.writer_groups().find(is_silent) {
+    let shown_above = "The reasons are shown above.";
+    if let Some(group) = pub_sub.writer_groups().find(is_silent) {
+        let text = format!("{}: no message was sent", group.name);
+        return Err(explain::with_help(text, shown_above));
+    }
+    let is_lost = |group: &ComponentState| {
+        let sent = group.statistics.network_messages;
+        // A full queue in shared memory is that of one receiver; others may have the message.
+        let mut losses = group.statistics.losses.iter().collect::<Vec<_>>();
+        losses.retain(|(cause, _)| *cause != LossCause::Overflow);
+        sent > 0 && losses.iter().map(|(_, count)| count).sum::<u64>() >= sent
+    };
+    if let Some(group) = pub_sub.writer_groups().find(is_lost) {
+        let count = group.statistics.network_messages;
+        let text = format!("{}: none of {count} messages was delivered", group.name);
+        return Err(explain::with_help(text, shown_above));
+    }
+    let is_deaf = |connection: &ComponentState| {
+        connection.statistics.data_set_messages == 0 && connection.statistics.errors > 0
+    };
+    match pub_sub.connections().find(is_deaf) {
         None => Ok(()),
-        Some(group) => Err(explain::with_help(
-            format!("{}: no message was sent", group.name),
-            "The reasons are shown above.",
+        Some(connection) => Err(explain::with_help(
+            format!("{}: no message was accepted", connection.name),
+            shown_above,
         )),
     }
 }
@@ -95,7 +166,7 @@ fn problem_text(problem: &Problem) -> String {
     let mut text = format!("{}: {}", problem.component, problem.cause);
     let mut cause = match &problem.cause {
         ProblemCause::Publish(error) => error.source(),
-        ProblemCause::Link(_) | ProblemCause::Event => None,
+        ProblemCause::Link(_) | ProblemCause::Refusal(_) | ProblemCause::Event => None,
     };
     while let Some(error) = cause {
         text.push_str(&format!(": {error}"));

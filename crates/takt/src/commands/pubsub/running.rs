@@ -29,14 +29,14 @@ pub(in crate::commands) struct Refusal {
 }
 
 impl Refusal {
-    pub(in crate::commands) fn new(error: &ReceiveError) -> Self {
+    pub(in crate::commands) fn new(error: &ReceiveError, asks_publishers: bool) -> Self {
         let unknown_token = match error {
             ReceiveError::Security(VerifyError::UnknownToken(token)) => Some(*token),
             _ => None,
         };
         Self {
             reason: error.to_string(),
-            advice: advice::refused(error),
+            advice: advice::refused(error, asks_publishers),
             unknown_token,
         }
     }
@@ -90,11 +90,18 @@ impl Running {
         self.report(refusal.reason, refusal.advice);
     }
 
-    /// Ends the live display. Returns an error if messages could not be sent or received.
-    pub(in crate::commands) fn finish(&mut self) -> miette::Result<()> {
+    /// Stops publishing and receiving, so that the numbers of messages are the final ones.
+    pub(in crate::commands) fn stop(&mut self) {
         self.tend();
+        self.reports.check(&self.screen, &self.pub_sub);
+        self.pub_sub.stop();
+    }
+
+    /// Ends the live display after [`stop`](Self::stop). Returns an error if messages could not be sent or received.
+    pub(in crate::commands) fn finish(&mut self) -> miette::Result<()> {
         self.screen.finish();
         self.reports.check(&self.screen, &self.pub_sub);
+        reports::tell_losses(&self.pub_sub);
         self.keys.outcome()?;
         reports::outcome(&self.pub_sub)
     }
