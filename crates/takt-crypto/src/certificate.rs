@@ -5,24 +5,16 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA384_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1,
-    ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
-    UnparsedPublicKey, VerificationAlgorithm,
-};
-use x509_parser::certificate::X509Certificate;
-use x509_parser::extensions::{GeneralName, ParsedExtension};
-use x509_parser::oid_registry::{
-    OID_PKCS1_SHA256WITHRSA, OID_PKCS1_SHA384WITHRSA, OID_PKCS1_SHA512WITHRSA,
-    OID_SIG_ECDSA_WITH_SHA256, OID_SIG_ECDSA_WITH_SHA384, OID_SIG_ED25519, Oid,
-};
-use x509_parser::prelude::FromDer;
-use x509_parser::public_key::PublicKey as ParsedKey;
-use x509_parser::x509::SubjectPublicKeyInfo;
 
 use crate::certificate_error::CertificateError;
-use crate::policy::{EllipticCurve, KeyKind, PolicyProfile};
-use crate::public_key::kind_of;
+use crate::key_usages::usage;
+use crate::policy::{KeyKind, PolicyProfile};
+use crate::x509::element::{Elements, tag};
+use crate::x509::extension::Extension;
+use crate::x509::fields::CertificateFields;
+use crate::x509::name::Name;
+use crate::x509::oid;
+use crate::x509::signed::Signed;
 
 /// Largest size of a certificate chain in bytes.
 pub const MAX_CHAIN_SIZE: usize = 32 << 10;
@@ -98,52 +90,6 @@ pub struct Certificate {
     has_unknown_critical: bool,
 }
 
-/// Returns true if the parts of a certificate that its signature does not cover have the only encoding that DER allows. Otherwise
-/// there would be several encodings of a certificate, each with a thumbprint of its own. The parser accepts some more.
-fn has_one_encoding(der: &[u8], tbs: &[u8], signature: &[u8]) -> bool {
-    // A SEQUENCE of TBSCertificate, AlgorithmIdentifier, and a BIT STRING without unused bits.
-    let Some(certificate) = (2..=5)
-        .filter_map(|size| Some(header(0x30, der.len().checked_sub(size)?)))
-        .find_map(|header| der.strip_prefix(&*header))
-    else {
-        return false;
-    };
-    let string = [&header(0x03, signature.len() + 1), &[0][..], signature].concat();
-    let algorithm = certificate
-        .strip_prefix(tbs)
-        .and_then(|rest| rest.strip_suffix(&*string));
-    // The signature covers the same AlgorithmIdentifier in the TBSCertificate.
-    algorithm.is_some_and(|algorithm| {
-        !algorithm.is_empty() && tbs.windows(algorithm.len()).any(|part| part == algorithm)
-    })
-}
-
-/// Returns tag and length (X.690, 10.1).
-fn header(tag: u8, length: usize) -> Vec<u8> {
-    match u8::try_from(length) {
-        Ok(length @ 0..0x80) => vec![tag, length],
-        _ => {
-            let bytes = length.to_be_bytes();
-            let first = bytes
-                .iter()
-                .position(|byte| *byte != 0)
-                .unwrap_or(bytes.len());
-            let bytes = bytes.get(first..).unwrap_or_default();
-            let count = u8::try_from(bytes.len()).unwrap_or(0x7F);
-            [&[tag, 0x80 | count], bytes].concat()
-        }
-    }
-}
-
-/// Bits of a KeyUsage.
-mod usage {
-    pub(super) const DIGITAL_SIGNATURE: u16 = 1;
-    pub(super) const KEY_ENCIPHERMENT: u16 = 1 << 2;
-    pub(super) const DATA_ENCIPHERMENT: u16 = 1 << 3;
-    pub(super) const KEY_CERT_SIGN: u16 = 1 << 5;
-    pub(super) const CRL_SIGN: u16 = 1 << 6;
-}
-
 impl Certificate {
     /// Parses one certificate (DER).
     ///
@@ -181,102 +127,86 @@ impl Certificate {
     /// Returns the encoding of the first certificate of a chain, without a check of its content.
     #[must_use]
     pub fn leaf_of(chain: &[u8]) -> Option<&[u8]> {
-        let (rest, _) = x509_parser::der_parser::parse_der(chain).ok()?;
-        chain.get(..chain.len() - rest.len())
+        let leaf = Elements::of(chain).element().ok()?;
+        Some(leaf.encoded)
     }
 
     fn first_of(bytes: &[u8]) -> Result<(Self, &[u8]), CertificateError> {
-        let parsed = X509Certificate::from_der(bytes);
-        let (rest, parsed) = parsed.map_err(|_| CertificateError::Structure)?;
-        let der = &bytes[..bytes.len() - rest.len()];
-        Ok((Self::read(der, &parsed)?, rest))
+        let mut elements = Elements::of(bytes);
+        let certificate = Self::read(&CertificateFields::read(&mut elements)?)?;
+        Ok((certificate, elements.rest()))
     }
 
-    fn read(der: &[u8], parsed: &X509Certificate<'_>) -> Result<Self, CertificateError> {
-        let broken = |_| CertificateError::Structure;
-        let tbs = &parsed.tbs_certificate;
-        // RFC 5280, 4.1.1.2: both fields name the same algorithm.
-        if tbs.signature != parsed.signature_algorithm {
-            return Err(CertificateError::Structure);
-        }
-        if !has_one_encoding(der, tbs.as_ref(), &parsed.signature_value.data) {
-            return Err(CertificateError::Structure);
-        }
-        let key_kind = kind_of(&tbs.subject_pki);
-        let key_bits = match (key_kind, tbs.subject_pki.parsed()) {
-            (Some(KeyKind::Rsa), Ok(ParsedKey::RSA(key))) => key.key_size(),
-            (Some(KeyKind::Ec(curve)), _) => curve.bits(),
-            _ => 0,
-        };
-        let common_name = tbs.subject.iter_common_name().next();
-        let common_name = common_name.and_then(|name| name.as_str().ok());
+    fn read(fields: &CertificateFields<'_>) -> Result<Self, CertificateError> {
+        let der = fields.signed.encoded;
+        let subject = Name::read(&fields.subject)?;
         let mut certificate = Self {
             der: der.into(),
             thumbprint: Thumbprint::of(der),
-            subject: tbs.subject.to_string(),
-            common_name: common_name.unwrap_or_default().to_owned(),
-            issuer: tbs.issuer.to_string(),
-            subject_name: tbs.subject.as_raw().to_vec(),
-            issuer_name: tbs.issuer.as_raw().to_vec(),
-            serial: tbs.raw_serial().to_vec(),
-            not_before: tbs.validity.not_before.timestamp(),
-            not_after: tbs.validity.not_after.timestamp(),
+            subject: subject.text(),
+            common_name: subject.common_name().to_owned(),
+            issuer: Name::read(&fields.issuer)?.text(),
+            subject_name: fields.subject.encoded.to_vec(),
+            issuer_name: fields.issuer.encoded.to_vec(),
+            serial: fields.serial.to_vec(),
+            not_before: fields.not_before,
+            not_after: fields.not_after,
             application_uri: None,
             host_names: Vec::new(),
             addresses: Vec::new(),
-            public_key: tbs.subject_pki.raw.to_vec(),
-            key_kind,
-            key_bits: key_bits.next_multiple_of(8),
+            public_key: fields.key.encoded.to_vec(),
+            key_kind: fields.key.kind(),
+            key_bits: fields.key.bits(),
             key_usage: None,
             extended_usage: None,
             is_ca: false,
             max_path_length: None,
             has_unknown_critical: false,
         };
-        // An extension must not appear twice (RFC 5280, 4.2).
-        tbs.extensions_map().map_err(broken)?;
-        for extension in tbs.extensions() {
-            certificate.read_extension(extension.critical, extension.parsed_extension())?;
+        for extension in &fields.extensions {
+            certificate.read_extension(extension)?;
         }
         Ok(certificate)
     }
 
-    fn read_extension(
-        &mut self,
-        critical: bool,
-        extension: &ParsedExtension<'_>,
-    ) -> Result<(), CertificateError> {
-        match extension {
-            ParsedExtension::SubjectAlternativeName(names) => {
-                for name in &names.general_names {
-                    match name {
-                        GeneralName::URI(uri) if self.application_uri.is_none() => {
-                            self.application_uri = Some((*uri).to_owned());
-                        }
-                        GeneralName::DNSName(host) => self.host_names.push((*host).to_owned()),
-                        GeneralName::IPAddress(bytes) => {
-                            self.addresses.extend(address(bytes));
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            ParsedExtension::KeyUsage(key_usage) => self.key_usage = Some(key_usage.flags),
-            ParsedExtension::ExtendedKeyUsage(extended) => {
-                self.extended_usage = Some((
-                    extended.any || extended.client_auth,
-                    extended.any || extended.server_auth,
-                ));
-            }
-            ParsedExtension::BasicConstraints(constraints) => {
-                self.is_ca = constraints.ca;
-                self.max_path_length = constraints.path_len_constraint;
-            }
-            ParsedExtension::ParseError { .. } => return Err(CertificateError::Structure),
-            ParsedExtension::SubjectKeyIdentifier(_)
-            | ParsedExtension::AuthorityKeyIdentifier(_) => {}
+    fn read_extension(&mut self, extension: &Extension<'_>) -> Result<(), CertificateError> {
+        if extension.is(&oid::SUBJECT_ALT_NAME) {
+            self.read_names(extension)?;
+        } else if extension.is(&oid::KEY_USAGE) {
+            self.key_usage = Some(extension.key_usage()?);
+        } else if extension.is(&oid::EXTENDED_KEY_USAGE) {
+            let usages = extension.extended_key_usages()?;
+            let has = |oid| usages.iter().any(|usage| oid::is(usage, oid));
+            let any = has(&oid::ANY_EXTENDED_KEY_USAGE);
+            self.extended_usage =
+                Some((any || has(&oid::CLIENT_AUTH), any || has(&oid::SERVER_AUTH)));
+        } else if extension.is(&oid::BASIC_CONSTRAINTS) {
+            (self.is_ca, self.max_path_length) = extension.basic_constraints()?;
+        } else if extension.is(&oid::SUBJECT_KEY_IDENTIFIER) {
+            extension.key_identifier()?;
+        } else if !extension.is_well_formed() {
+            return Err(CertificateError::Structure);
+        } else if !extension.is(&oid::AUTHORITY_KEY_IDENTIFIER) {
             // RFC 5280, 4.2: a critical extension that is not understood makes a certificate unusable.
-            _ => self.has_unknown_critical |= critical,
+            self.has_unknown_critical |= extension.is_critical;
+        }
+        Ok(())
+    }
+
+    /// Reads the SubjectAltName. Its strings are UTF-8 in some certificates, and not ASCII as in the standard; others are ignored.
+    fn read_names(&mut self, extension: &Extension<'_>) -> Result<(), CertificateError> {
+        const HOST: u8 = tag::context(2);
+        const URI: u8 = tag::context(6);
+        const ADDRESS: u8 = tag::context(7);
+        for name in extension.general_names()? {
+            match (name.tag, str::from_utf8(name.content)) {
+                (URI, Ok(uri)) if self.application_uri.is_none() => {
+                    self.application_uri = Some(uri.to_owned());
+                }
+                (HOST, Ok(host)) => self.host_names.push(host.to_owned()),
+                (ADDRESS, _) => self.addresses.extend(address(name.content)),
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -322,14 +252,7 @@ impl Certificate {
     /// [`CertificateError::PolicyCheck`] for SHA-1 and other algorithms than RSA or ECDSA with SHA-2 and Ed25519,
     /// [`CertificateError::Signature`] if the signature is wrong.
     pub fn verify_signed_by(&self, issuer: &Self) -> Result<(), CertificateError> {
-        let (_, parsed) =
-            X509Certificate::from_der(&self.der).map_err(|_| CertificateError::Structure)?;
-        verify_signature(
-            &parsed.signature_algorithm.algorithm,
-            &issuer.public_key,
-            parsed.tbs_certificate.as_ref(),
-            &parsed.signature_value.data,
-        )
+        Signed::read(&mut Elements::of(&self.der))?.verify(&issuer.public_key)
     }
 
     /// Returns the check that the certificate fails, whichever application trusts it: its hash algorithm and key have to fit one of
@@ -349,11 +272,8 @@ impl Certificate {
 
     /// Returns true if the hash algorithm of the signature is SHA-2, or part of Ed25519.
     fn has_safe_hash(&self) -> bool {
-        X509Certificate::from_der(&self.der).is_ok_and(|(_, parsed)| {
-            let algorithm = &parsed.signature_algorithm.algorithm;
-            let mut kinds = KeyKind::ALL.into_iter();
-            kinds.any(|kind| verification(algorithm, Some(kind)).is_some())
-        })
+        let signed = Signed::read(&mut Elements::of(&self.der));
+        signed.is_ok_and(|signed| signed.has_safe_hash())
     }
 
     /// Returns true if the validity contains `now`, in seconds since 1970.
@@ -476,57 +396,4 @@ fn address(bytes: &[u8]) -> Option<IpAddr> {
         return Some(IpAddr::from(bytes));
     }
     <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from)
-}
-
-/// Checks the signature of a certificate or revocation list.
-pub(crate) fn verify_signature(
-    algorithm: &Oid<'_>,
-    public_key: &[u8],
-    data: &[u8],
-    signature: &[u8],
-) -> Result<(), CertificateError> {
-    let (_, key) =
-        SubjectPublicKeyInfo::from_der(public_key).map_err(|_| CertificateError::Structure)?;
-    let algorithm = verification(algorithm, kind_of(&key)).ok_or(CertificateError::PolicyCheck)?;
-    UnparsedPublicKey::new(algorithm, public_key)
-        .verify(data, signature)
-        .map_err(|_| CertificateError::Signature)
-}
-
-/// Returns the verification of a signature algorithm with a key of this kind.
-fn verification(
-    algorithm: &Oid<'_>,
-    key: Option<KeyKind>,
-) -> Option<&'static dyn VerificationAlgorithm> {
-    const P256: KeyKind = KeyKind::Ec(EllipticCurve::NistP256);
-    const P384: KeyKind = KeyKind::Ec(EllipticCurve::NistP384);
-    let known: [(Oid<'_>, KeyKind, &'static dyn VerificationAlgorithm); 8] = [
-        (
-            OID_PKCS1_SHA256WITHRSA,
-            KeyKind::Rsa,
-            &RSA_PKCS1_2048_8192_SHA256,
-        ),
-        (
-            OID_PKCS1_SHA384WITHRSA,
-            KeyKind::Rsa,
-            &RSA_PKCS1_2048_8192_SHA384,
-        ),
-        (
-            OID_PKCS1_SHA512WITHRSA,
-            KeyKind::Rsa,
-            &RSA_PKCS1_2048_8192_SHA512,
-        ),
-        (OID_SIG_ECDSA_WITH_SHA256, P256, &ECDSA_P256_SHA256_ASN1),
-        (OID_SIG_ECDSA_WITH_SHA384, P256, &ECDSA_P256_SHA384_ASN1),
-        (OID_SIG_ECDSA_WITH_SHA256, P384, &ECDSA_P384_SHA256_ASN1),
-        (OID_SIG_ECDSA_WITH_SHA384, P384, &ECDSA_P384_SHA384_ASN1),
-        (
-            OID_SIG_ED25519,
-            KeyKind::Ec(EllipticCurve::Curve25519),
-            &ED25519,
-        ),
-    ];
-    let mut known = known.into_iter();
-    let found = known.find(|(oid, kind, _)| oid == algorithm && Some(*kind) == key);
-    found.map(|(_, _, verification)| verification)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
-use crate::creation::CreationError;
+use crate::creation_error::CreationError;
 use crate::private_key::KeyError;
 
 pub(crate) const OWN: &str = "own/certs";

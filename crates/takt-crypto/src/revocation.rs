@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use x509_parser::prelude::FromDer;
-use x509_parser::revocation_list::CertificateRevocationList;
-
-use crate::certificate::{Certificate, verify_signature};
+use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
+use crate::x509::algorithm::Algorithm;
+use crate::x509::element::{Elements, tag};
+use crate::x509::name::Name;
+use crate::x509::signed::Signed;
+use crate::x509::{extension, time};
 
 /// A parsed revocation list.
 #[derive(Clone)]
@@ -30,21 +32,51 @@ impl RevocationList {
     /// # Errors
     /// [`CertificateError::Structure`].
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
-        let parsed = CertificateRevocationList::from_der(der);
-        let (rest, parsed) = parsed.map_err(|_| CertificateError::Structure)?;
-        if !rest.is_empty() {
-            return Err(CertificateError::Structure);
+        let mut whole = Elements::of(der);
+        let signed = Signed::read(&mut whole)?;
+        whole.end()?;
+        let mut parts = signed.content.parts();
+        if let Some(version) = parts.optional(tag::INTEGER)? {
+            version.unsigned()?;
         }
-        let revoked = parsed.iter_revoked_certificates();
+        Algorithm::read(&mut parts)?;
+        let issuer = parts.expect(tag::SEQUENCE)?;
+        let this_update = time::read(&parts.element()?)?;
+        let next_update = match parts.rest().first() {
+            Some(tag) if time::is_time(*tag) => Some(time::read(&parts.element()?)?),
+            _ => None,
+        };
+        let mut revoked = HashSet::new();
+        if let Some(entries) = parts.optional(tag::SEQUENCE)? {
+            for entry in entries.parts().all()? {
+                let mut entry = match entry.tag {
+                    tag::SEQUENCE => entry.parts(),
+                    _ => return Err(CertificateError::Structure),
+                };
+                revoked.insert(entry.expect(tag::INTEGER)?.content.to_vec());
+                time::read(&entry.element()?)?;
+                if !entry.rest().is_empty() {
+                    extension::read_all(&mut entry)?;
+                }
+            }
+        }
+        let mut has_critical = false;
+        if let Some(extensions) = parts.optional(tag::constructed(0))? {
+            let mut list = extensions.parts();
+            let extensions = extension::read_all(&mut list)?;
+            list.end()?;
+            has_critical = extensions.iter().any(|one| one.is_critical);
+        }
+        parts.end()?;
         Ok(Self {
             der: der.to_vec(),
-            issuer_name: parsed.issuer().as_raw().to_vec(),
-            issuer: parsed.issuer().to_string(),
-            this_update: parsed.last_update().timestamp(),
-            next_update: parsed.next_update().map(|time| time.timestamp()),
-            revoked: revoked.map(|entry| entry.raw_serial().to_vec()).collect(),
+            issuer_name: issuer.encoded.to_vec(),
+            issuer: Name::read(&issuer)?.text(),
+            this_update,
+            next_update,
+            revoked,
             // Such a list may be partial (RFC 5280, 5.2).
-            has_unknown_critical: parsed.extensions().iter().any(|one| one.critical),
+            has_unknown_critical: has_critical,
         })
     }
 
@@ -93,14 +125,7 @@ impl RevocationList {
     }
 
     fn verify(&self, issuer: &Certificate) -> Result<(), CertificateError> {
-        let parsed = CertificateRevocationList::from_der(&self.der);
-        let (_, parsed) = parsed.map_err(|_| CertificateError::Structure)?;
-        verify_signature(
-            &parsed.signature_algorithm.algorithm,
-            &issuer.public_key,
-            parsed.tbs_cert_list.as_ref(),
-            &parsed.signature_value.data,
-        )
+        Signed::read(&mut Elements::of(&self.der))?.verify(&issuer.public_key)
     }
 
     /// Returns true if the list contains the certificate.

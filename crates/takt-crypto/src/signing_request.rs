@@ -1,20 +1,35 @@
 //! Certificate signing requests (PKCS #10, RFC 2986), and the certificates that an issuer makes of them.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use rcgen::{
-    CertificateParams, CertificateSigningRequestParams, DistinguishedName, DnType, IsCa, Issuer,
-    SanType, SerialNumber,
-};
-use x509_parser::certificate::X509Certificate;
-use x509_parser::prelude::FromDer;
+use der::asn1::ObjectIdentifier;
 
 use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
-use crate::creation::{CreationError, DOMAIN_COMPONENT, EARLIER, Signer, serial_number};
+use crate::creation::check_names;
+use crate::creation_error::CreationError;
 use crate::identity::OwnCertificate;
-use crate::key_usages::set_key_usages;
+use crate::issuance::{Requested, ToBeSigned, key_identifier, sign};
+use crate::key_usages::usages_of_application;
 use crate::private_key::PrivateKey;
+use crate::x509::element::{Element, Elements, tag};
+use crate::x509::extension::{self, Extension};
+use crate::x509::fields::CertificateFields;
+use crate::x509::key::KeyInfo;
+use crate::x509::name::Name;
+use crate::x509::signed::Signed;
+use crate::x509::{oid, write};
+
+/// Extended key usages that are issued.
+const ISSUED_USAGES: [ObjectIdentifier; 7] = [
+    oid::ANY_EXTENDED_KEY_USAGE,
+    oid::SERVER_AUTH,
+    oid::CLIENT_AUTH,
+    oid::CODE_SIGNING,
+    oid::EMAIL_PROTECTION,
+    oid::TIME_STAMPING,
+    oid::OCSP_SIGNING,
+];
 
 /// Returns a signing request (DER) for `key`, with ApplicationUri, host names and addresses of the `current` certificate.
 ///
@@ -27,23 +42,33 @@ pub fn signing_request(
     current: &Certificate,
     subject: Option<&str>,
 ) -> Result<Vec<u8>, CreationError> {
-    let mut names = Vec::new();
-    if let Some(uri) = &current.application_uri {
-        names.push(SanType::URI(uri.as_str().try_into()?));
-    }
-    for host in &current.host_names {
-        names.push(SanType::DnsName(host.as_str().try_into()?));
-    }
-    names.extend(current.addresses.iter().copied().map(SanType::IpAddress));
-    let mut params = CertificateParams::default();
-    params.distinguished_name = match subject {
-        Some(subject) => parse_subject(subject).ok_or(CreationError::Subject)?,
-        None => subject_of(current)?,
+    let uri = current.application_uri.as_deref();
+    let hosts = &current.host_names;
+    check_names(uri.into_iter().chain(hosts.iter().map(|host| &**host)))?;
+    let subject = match subject {
+        Some(subject) => {
+            let subject = parse_subject(subject);
+            write::name(&subject.ok_or(CreationError::Subject)?)
+        }
+        None => current.subject_name().to_vec(),
     };
-    params.subject_alt_names = names;
-    set_key_usages(&mut params, key.kind());
-    let request = params.serialize_request(&Signer(key))?;
-    Ok(request.der().to_vec())
+    let requested = Requested {
+        names: write::general_names(uri, hosts, &current.addresses),
+        key_usage: usages_of_application(key.kind()),
+        extended_key_usages: vec![oid::SERVER_AUTH, oid::CLIENT_AUTH],
+    };
+    let extensions = write::sequence(&[&requested.encode(&subject)]);
+    let attribute = write::sequence(&[
+        &write::identifier(&oid::EXTENSION_REQUEST),
+        &write::element(tag::SET, &[&extensions]),
+    ]);
+    let content = write::sequence(&[
+        &write::element(tag::INTEGER, &[&[0]]),
+        &subject,
+        &key.public_spki()?,
+        &write::element(tag::constructed(0), &[&attribute]),
+    ]);
+    sign(&content, key)
 }
 
 /// Returns the certificate that the issuer `ca` makes of a signing request (DER), whose signature is checked.
@@ -55,44 +80,141 @@ pub fn issue(
     ca: &OwnCertificate,
     validity: Duration,
 ) -> Result<Certificate, CreationError> {
-    let mut request = CertificateSigningRequestParams::from_der(&request.to_vec().into())?;
-    let now = SystemTime::now();
-    let params = &mut request.params;
-    params.serial_number = Some(SerialNumber::from_slice(&serial_number()?));
-    params.not_before = (now - EARLIER).into();
-    params.not_after = (now + validity).into();
-    params.is_ca = IsCa::ExplicitNoCa;
-    params.use_authority_key_identifier_extension = true;
-    let issuer =
-        Issuer::from_ca_cert_der(&ca.certificate().der().to_vec().into(), Signer(ca.key()))?;
-    let signed = request.signed_by(&issuer)?;
-    Ok(Certificate::from_der(signed.der())?)
+    let request = Request::read(request).map_err(|_| CreationError::Request)?;
+    let signature = request.signed.verify(request.public_key);
+    signature.map_err(|_| CreationError::RequestSignature)?;
+    let requested = request.extensions();
+    let issuer = CertificateFields::read(&mut Elements::of(ca.certificate().der()))?;
+    let issuer_key_identifier = match issuer.key_identifier() {
+        Some(identifier) => identifier.to_vec(),
+        None => key_identifier(&ca.key().public_spki()?),
+    };
+    let certificate = ToBeSigned {
+        issuer: issuer.subject.encoded,
+        issuer_key_identifier: &issuer_key_identifier,
+        subject: request.subject,
+        public_key: request.public_key,
+        validity,
+        requested: requested.map_err(|_| CreationError::Request)?,
+    };
+    certificate.sign(ca.key())
 }
 
-/// Returns the subject of a certificate.
-fn subject_of(certificate: &Certificate) -> Result<DistinguishedName, CreationError> {
-    let parsed = X509Certificate::from_der(certificate.der());
-    let (_, parsed) = parsed.map_err(|_| CertificateError::Structure)?;
-    let mut subject = DistinguishedName::new();
-    for attribute in parsed.subject().iter_attributes() {
-        let oid = attribute.attr_type().iter();
-        let oid: Vec<u64> = oid.into_iter().flatten().collect();
-        if let Ok(value) = attribute.as_str() {
-            subject.push(DnType::from_oid(&oid), value);
+/// Fields of a signing request (RFC 2986, 4).
+struct Request<'a> {
+    signed: Signed<'a>,
+    /// Name of the subject (DER).
+    subject: &'a [u8],
+    /// SubjectPublicKeyInfo (DER).
+    public_key: &'a [u8],
+    extensions: Vec<Extension<'a>>,
+}
+
+impl<'a> Request<'a> {
+    fn read(der: &'a [u8]) -> Result<Self, CertificateError> {
+        let mut whole = Elements::of(der);
+        let signed = Signed::read(&mut whole)?;
+        whole.end()?;
+        let mut parts = signed.content.parts();
+        parts.expect(tag::INTEGER)?.unsigned()?;
+        let subject = parts.expect(tag::SEQUENCE)?;
+        Name::read(&subject)?;
+        let public_key = KeyInfo::read(&mut parts)?.encoded;
+        let attributes = parts.expect(tag::constructed(0))?.parts().all()?;
+        parts.end()?;
+        let mut extensions = Vec::new();
+        for attribute in attributes {
+            let mut attribute = match attribute.tag {
+                tag::SEQUENCE => attribute.parts(),
+                _ => return Err(CertificateError::Structure),
+            };
+            let kind = attribute.expect(tag::OBJECT_IDENTIFIER)?;
+            let mut values = attribute.expect(tag::SET)?.parts();
+            if oid::is(kind.content, &oid::EXTENSION_REQUEST) {
+                extensions.extend(extension::read_all(&mut values)?);
+                values.end()?;
+            }
+        }
+        match extension::are_unique(&extensions) {
+            true => Ok(Self {
+                signed,
+                subject: subject.encoded,
+                public_key,
+                extensions,
+            }),
+            false => Err(CertificateError::Structure),
         }
     }
-    Ok(subject)
+
+    /// Returns the extensions to be issued. BasicConstraints are not among them: an application is no issuer (CA).
+    fn extensions(&self) -> Result<Requested, CertificateError> {
+        let mut requested = Requested::default();
+        for extension in &self.extensions {
+            if extension.is(&oid::SUBJECT_ALT_NAME) {
+                let names = extension.general_names()?;
+                if !names.iter().all(is_issued) {
+                    return Err(CertificateError::Structure);
+                }
+                let names: Vec<_> = names.iter().map(|name| name.encoded).collect();
+                requested.names = names.concat();
+            } else if extension.is(&oid::KEY_USAGE) {
+                requested.key_usage = extension.key_usage()?;
+            } else if extension.is(&oid::EXTENDED_KEY_USAGE) {
+                let usages = extension.extended_key_usages()?;
+                let is_issued = |usage: &&[u8]| ISSUED_USAGES.iter().any(|one| oid::is(usage, one));
+                if !usages.iter().all(is_issued) {
+                    return Err(CertificateError::Structure);
+                }
+                let is_requested = |one: &ObjectIdentifier| usages.contains(&one.as_bytes());
+                let issued = ISSUED_USAGES.into_iter().filter(is_requested);
+                requested.extended_key_usages = issued.collect();
+            } else if extension.is(&oid::BASIC_CONSTRAINTS) {
+                extension.basic_constraints()?;
+            } else {
+                return Err(CertificateError::Structure);
+            }
+        }
+        Ok(requested)
+    }
+}
+
+/// Returns true if a certificate with this name is issued: a name in ASCII, an address, or another name in UTF-8.
+fn is_issued(name: &Element<'_>) -> bool {
+    const OTHER: u8 = tag::constructed(0);
+    const MAIL: u8 = tag::context(1);
+    const HOST: u8 = tag::context(2);
+    const URI: u8 = tag::context(6);
+    const ADDRESS: u8 = tag::context(7);
+    match name.tag {
+        MAIL | HOST | URI => name.content.is_ascii(),
+        ADDRESS => matches!(name.content.len(), 4 | 16),
+        OTHER => is_text(name).is_ok(),
+        _ => false,
+    }
+}
+
+/// Checks that an OtherName is a UTF8String.
+fn is_text(name: &Element<'_>) -> Result<(), CertificateError> {
+    let mut parts = name.parts();
+    parts.expect(tag::OBJECT_IDENTIFIER)?;
+    let mut value = parts.expect(tag::constructed(0))?.parts();
+    parts.end()?;
+    let text = value.expect(tag::UTF8_STRING)?;
+    value.end()?;
+    match str::from_utf8(text.content) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(CertificateError::Structure),
+    }
 }
 
 /// Reads a subject: pairs of name and value with `/` or `,` between them. A value with such a character is in double quotes.
-fn parse_subject(text: &str) -> Option<DistinguishedName> {
-    let mut subject = DistinguishedName::new();
+fn parse_subject(text: &str) -> Option<Vec<(ObjectIdentifier, &str)>> {
+    let mut subject = Vec::new();
     let mut is_quoted = false;
     let parts = text.split(|c: char| {
         is_quoted ^= c == '"';
         !is_quoted && matches!(c, '/' | ',')
     });
-    let mut is_empty = true;
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
         let (name, value) = part.split_once('=')?;
         let value = value.trim();
@@ -101,22 +223,21 @@ fn parse_subject(text: &str) -> Option<DistinguishedName> {
             None => value,
         };
         let kind = match &*name.trim().to_ascii_uppercase() {
-            "CN" => DnType::CommonName,
-            "O" => DnType::OrganizationName,
-            "OU" => DnType::OrganizationalUnitName,
-            "DC" => DnType::CustomDnType(DOMAIN_COMPONENT.to_vec()),
-            "L" => DnType::LocalityName,
-            "S" | "ST" => DnType::StateOrProvinceName,
-            "C" => DnType::CountryName,
+            "CN" => oid::COMMON_NAME,
+            "O" => oid::ORGANIZATION_NAME,
+            "OU" => oid::ORGANIZATIONAL_UNIT_NAME,
+            "DC" => oid::DOMAIN_COMPONENT,
+            "L" => oid::LOCALITY_NAME,
+            "S" | "ST" => oid::STATE_OR_PROVINCE_NAME,
+            "C" => oid::COUNTRY_NAME,
             _ => return None,
         };
         if value.is_empty() || value.len() > 256 || value.chars().any(char::is_control) {
             return None;
         }
-        subject.push(kind, value);
-        is_empty = false;
+        subject.push((kind, value));
     }
-    (!is_empty).then_some(subject)
+    (!subject.is_empty()).then_some(subject)
 }
 
 #[cfg(test)]
@@ -125,22 +246,20 @@ mod tests {
 
     #[test]
     fn subjects_are_read_in_the_form_of_the_standard() {
-        let read = |text: &str| {
-            let subject = parse_subject(text)?;
-            let of = |kind| match subject.get(kind) {
-                Some(rcgen::DnValue::Utf8String(text)) => text.clone(),
-                _ => String::new(),
-            };
-            Some([of(&DnType::CommonName), of(&DnType::OrganizationName)])
-        };
-        let press = Some(["Press".to_owned(), "Plant".to_owned()]);
+        let press = Some(vec![
+            (oid::COMMON_NAME, "Press"),
+            (oid::ORGANIZATION_NAME, "Plant"),
+        ]);
         for text in ["CN=Press/O=Plant", "/CN=Press/O=Plant", "CN=Press, O=Plant"] {
-            assert_eq!(read(text), press, "{text}");
+            assert_eq!(parse_subject(text), press, "{text}");
         }
-        let slash = Some(["A/B=C".to_owned(), String::new()]);
-        assert_eq!(read("CN=\"A/B=C\"/DC=host"), slash);
+        let slash = Some(vec![
+            (oid::COMMON_NAME, "A/B=C"),
+            (oid::DOMAIN_COMPONENT, "host"),
+        ]);
+        assert_eq!(parse_subject("CN=\"A/B=C\"/DC=host"), slash);
         for text in ["", "/", "Press", "XX=Press", "CN=", "CN=\"open", "CN=a\nb"] {
-            assert_eq!(read(text), None, "{text}");
+            assert_eq!(parse_subject(text), None, "{text}");
         }
     }
 }

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
 use crate::changes::{self, OwnFiles, StoredLists};
-use crate::creation::{CreationError, NewCertificate};
+use crate::creation::NewCertificate;
+use crate::creation_error::CreationError;
 use crate::exposure;
 use crate::file_state::FileState;
 use crate::folder::{

@@ -87,14 +87,6 @@ impl EllipticKey {
         Ok(der.map_err(|_| KeyError::Content)?.as_ref().to_vec())
     }
 
-    /// Returns the public key as it is in the BIT STRING of a SubjectPublicKeyInfo.
-    pub(super) fn public_bits(&self) -> &[u8] {
-        match self {
-            Self::Ecdsa(key, _) => key.public_key().as_ref(),
-            Self::Ed25519(key) => key.public_key().as_ref(),
-        }
-    }
-
     pub(super) const fn signature_length(&self) -> usize {
         match self.curve() {
             EllipticCurve::NistP256 | EllipticCurve::Curve25519 => 64,

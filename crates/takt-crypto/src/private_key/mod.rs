@@ -128,14 +128,6 @@ impl PrivateKey {
         }
     }
 
-    /// Returns the public key as it is in the BIT STRING of a SubjectPublicKeyInfo.
-    pub(crate) fn public_bits(&self) -> &[u8] {
-        match &self.0 {
-            Kind::Rsa(key) => key.public_pkcs1(),
-            Kind::Elliptic(key) => key.public_bits(),
-        }
-    }
-
     /// Returns the length of a signature in bytes. With RSA it is that of the key and of a cipher text block, too.
     #[must_use]
     pub fn size(&self) -> usize {

@@ -65,11 +65,6 @@ impl RsaKey {
         Ok(der.as_ref().to_vec())
     }
 
-    /// Returns the public key as an RSAPublicKey (DER, RFC 8017, A.1.1).
-    pub(super) fn public_pkcs1(&self) -> &[u8] {
-        self.signing.public_key().as_ref()
-    }
-
     pub(super) fn size(&self) -> usize {
         self.signing.public_modulus_len()
     }

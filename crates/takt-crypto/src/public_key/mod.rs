@@ -8,39 +8,13 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, ParsedPublicKey,
     VerificationAlgorithm,
 };
-use x509_parser::oid_registry::{
-    OID_EC_P256, OID_KEY_TYPE_EC_PUBLIC_KEY, OID_NIST_EC_P384, OID_PKCS1_RSAENCRYPTION,
-    OID_SIG_ED25519,
-};
-use x509_parser::prelude::FromDer;
-use x509_parser::x509::SubjectPublicKeyInfo;
 
 use self::rsa::RsaPublicKey;
 pub(crate) use self::rsa::oaep;
 use crate::CryptoError;
 use crate::policy::{AsymmetricEncryption, AsymmetricSignature, EllipticCurve, KeyKind};
-
-/// Returns the kind of a key; `None` for kinds that no SecurityPolicy here uses.
-pub(crate) fn kind_of(spki: &SubjectPublicKeyInfo<'_>) -> Option<KeyKind> {
-    let algorithm = &spki.algorithm;
-    if algorithm.algorithm == OID_PKCS1_RSAENCRYPTION {
-        return Some(KeyKind::Rsa);
-    }
-    if algorithm.algorithm == OID_SIG_ED25519 {
-        return Some(KeyKind::Ec(EllipticCurve::Curve25519));
-    }
-    if algorithm.algorithm != OID_KEY_TYPE_EC_PUBLIC_KEY {
-        return None;
-    }
-    let curve = algorithm.parameters.as_ref()?.as_oid().ok()?;
-    if curve == OID_EC_P256 {
-        Some(KeyKind::Ec(EllipticCurve::NistP256))
-    } else if curve == OID_NIST_EC_P384 {
-        Some(KeyKind::Ec(EllipticCurve::NistP384))
-    } else {
-        None
-    }
-}
+use crate::x509::element::Elements;
+use crate::x509::key::KeyInfo;
 
 /// A public key: RSA of 2048 to 8192 bits, or a point on an elliptic curve.
 pub struct PublicKey(Kind);
@@ -56,11 +30,10 @@ impl PublicKey {
     /// # Errors
     /// [`CryptoError`] if the key is of another kind, too short or too long, or not on its curve.
     pub fn from_spki(spki: &[u8]) -> Result<Self, CryptoError> {
-        let (rest, parsed) = SubjectPublicKeyInfo::from_der(spki).map_err(|_| CryptoError)?;
-        if !rest.is_empty() {
-            return Err(CryptoError);
-        }
-        let (curve, algorithm): (_, &'static dyn VerificationAlgorithm) = match kind_of(&parsed) {
+        let mut elements = Elements::of(spki);
+        let parsed = KeyInfo::read(&mut elements).map_err(|_| CryptoError)?;
+        elements.end().map_err(|_| CryptoError)?;
+        let (curve, algorithm): (_, &'static dyn VerificationAlgorithm) = match parsed.kind() {
             None => return Err(CryptoError),
             Some(KeyKind::Rsa) => {
                 let key = RsaPublicKey::from_spki(spki)?;

@@ -4,4 +4,5 @@
 
 mod certificates;
 mod jwt;
+mod odd_certificates;
 mod wycheproof;
