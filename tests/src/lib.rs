@@ -17,6 +17,7 @@ pub mod authorization;
 pub mod binary;
 pub mod capture;
 pub mod checker;
+pub mod clock_steps;
 pub mod interop;
 pub mod memory_group;
 pub mod network;

@@ -156,6 +156,8 @@ impl ControlLoop {
             ending: LoopEnding::Stopped,
             cycles: 0,
             overruns: 0,
+            clock_steps: 0,
+            last_clock_step_nanos: 0,
             max_wake_up_latency_nanos: 0,
             received: 0,
             refused: 0,
@@ -186,6 +188,10 @@ impl ControlLoop {
             }
             report.cycles += 1;
             report.overruns = cycle.overruns;
+            report.clock_steps = cycle.clock_steps;
+            if cycle.clock_step_nanos != 0 {
+                report.last_clock_step_nanos = cycle.clock_step_nanos;
+            }
             let latency = cycle.wake_up_latency_nanos;
             report.max_wake_up_latency_nanos = report.max_wake_up_latency_nanos.max(latency);
             if let ControlFlow::Break(ending) = running.cycle(&cycle, &mut links, application) {

@@ -26,6 +26,10 @@ pub struct ControlReport {
     pub cycles: u64,
     /// Number of cycles that were skipped, because their beginning had passed.
     pub overruns: u64,
+    /// Number of times that CLOCK_TAI was set. The cycles that it skipped or repeated thereby are not overruns.
+    pub clock_steps: u64,
+    /// Last of these steps in nanoseconds, forwards if positive; 0 without one.
+    pub last_clock_step_nanos: i64,
     /// Longest delay of the thread at the beginning of a cycle, in nanoseconds.
     pub max_wake_up_latency_nanos: u64,
     /// Number of DataSetMessages that were received.

@@ -8,8 +8,9 @@ use takt_pubsub::Now;
 use takt_pubsub::publisher::WriterGroup;
 use takt_pubsub::runtime::LinkOutput;
 use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
-use takt_rt::clock::{Clock, sleep_until, tai_nanos};
+use takt_rt::clock::{Clock, monotonic_nanos, tai_nanos};
 use takt_rt::cyclic::Cycle;
+use takt_rt::sleeping::sleep_until;
 use takt_ua::enumerations::PubSubState;
 
 use crate::added_latency::{AddedLatency, CyclePart};
@@ -36,6 +37,8 @@ pub(crate) enum SendError {
     Publish(#[from] takt_pubsub::PublishError),
     #[error(transparent)]
     Link(#[from] LinkError),
+    #[error("the clock was set back in a cycle, whose message has no launch time then")]
+    ClockSetBack,
 }
 
 /// State of the loop between two cycles.
@@ -72,13 +75,14 @@ impl Running {
             let Some(&(at, step)) = self.schedule.steps.get(index) else {
                 break;
             };
-            let at = cycle.start_nanos.saturating_add(at);
+            let at = cycle.start_monotonic_nanos.saturating_add(at);
             let spin = self.options.real_time.spin;
             let late = self.added_latency(index, step, cycle);
-            sleep_until(Clock::Tai, at.saturating_add(late), spin);
+            // The rest of a cycle keeps its distances when the clock is set; the next cycle follows it.
+            sleep_until(Clock::Monotonic, at.saturating_add(late), spin);
             match step {
                 Step::Receive { until } => {
-                    let mut until = cycle.start_nanos.saturating_add(until);
+                    let mut until = cycle.start_monotonic_nanos.saturating_add(until);
                     if let Some(&(_, Step::Update)) = self.schedule.steps.get(index + 1) {
                         // The thread takes messages until it wakes up for the user's function.
                         let late = self.added_latency(index + 1, Step::Update, cycle);
@@ -134,16 +138,16 @@ impl Running {
             let Some(&(at, step)) = self.schedule.steps.get(index) else {
                 break;
             };
-            let at = cycle.start_nanos.saturating_add(at);
+            let at = cycle.start_monotonic_nanos.saturating_add(at);
             match step {
                 Step::Receive { until } => {
-                    sleep_until(Clock::Tai, at, Duration::ZERO);
-                    let until = cycle.start_nanos.saturating_add(until);
+                    sleep_until(Clock::Monotonic, at, Duration::ZERO);
+                    let until = cycle.start_monotonic_nanos.saturating_add(until);
                     self.receive(until, links, application);
                 }
                 step @ Step::Send => {
                     let late = self.added_latency(index, step, cycle);
-                    sleep_until(Clock::Tai, at.saturating_add(late), Duration::ZERO);
+                    sleep_until(Clock::Monotonic, at.saturating_add(late), Duration::ZERO);
                     self.send(links, application);
                 }
                 Step::Update | Step::Publish => {}
@@ -151,14 +155,14 @@ impl Running {
         }
     }
 
-    /// Receives until a time on CLOCK_TAI. What has come before is taken even if that time has passed.
+    /// Receives until a time on CLOCK_MONOTONIC. What has come before is taken even if that time has passed.
     fn receive(&mut self, until: i64, links: &mut Links, application: &mut dyn ControlApplication) {
         let waits_at = match links.receivers.as_slice() {
             [_] => Some(0),
             _ => None,
         };
         loop {
-            let left = until.saturating_sub(tai_nanos());
+            let left = until.saturating_sub_unsigned(monotonic_nanos());
             let left = Duration::from_nanos(u64::try_from(left).unwrap_or(0));
             for (index, receiver) in links.receivers.iter_mut().enumerate() {
                 // Several links are checked in turns.
@@ -223,6 +227,11 @@ impl Running {
 
     fn publish(&mut self, cycle: &Cycle, links: &mut Links) {
         let launch_nanos = self.schedule.launch_time(cycle.start_nanos);
+        if launch_nanos.is_some() && tai_nanos() < cycle.start_nanos {
+            // The queue would keep the message until the old time comes again.
+            self.failed(SendError::ClockSetBack);
+            return;
+        }
         let launch_time = launch_nanos.map(LaunchTime::from_tai_nanos);
         let mut output = LinkOutput::new(links.sender.as_mut()).with_launch_time(launch_time);
         let operational = PubSubState::Operational;

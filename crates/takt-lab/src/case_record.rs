@@ -43,6 +43,9 @@ pub struct EndRecord {
     pub cycles: u64,
     /// Number of cycles that were skipped, because their beginning had passed.
     pub overruns: u64,
+    /// Number of times that the clock was set in the run.
+    #[serde(default)]
+    pub clock_steps: u64,
     /// Longest delay of the thread at the beginning of a cycle, in nanoseconds.
     pub max_wake_up_latency_nanos: u64,
     /// Number of messages that the kernel took.

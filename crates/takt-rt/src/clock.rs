@@ -2,10 +2,6 @@
 //!
 //! Reading a clock takes about 30 ns: the kernel maps them into every process (vDSO), so there is no system call.
 
-use std::hint;
-use std::time::Duration;
-
-use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Nanoseconds in a second.
@@ -16,6 +12,8 @@ pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
 pub enum Clock {
     /// `CLOCK_MONOTONIC`: starts at boot, is never set, and has no relation to other hosts.
     Monotonic,
+    /// `CLOCK_BOOTTIME`: like `Monotonic`, and counts while the machine is suspended.
+    Boottime,
     /// `CLOCK_REALTIME`: UTC since 1970-01-01. May be set, forwards and backwards, and repeats or stretches leap
     /// seconds.
     Realtime,
@@ -35,6 +33,7 @@ impl Clock {
     pub(crate) const fn id(self) -> ClockId {
         match self {
             Self::Monotonic => ClockId::Monotonic,
+            Self::Boottime => ClockId::Boottime,
             Self::Realtime => ClockId::Realtime,
             Self::Tai => ClockId::Tai,
         }
@@ -69,27 +68,6 @@ pub fn tai_offset_seconds() -> i64 {
     // The two readings are taken at slightly different times; rounding removes the difference.
     let difference = tai_nanos() - realtime_nanos();
     (difference + NANOS_PER_SECOND / 2).div_euclid(NANOS_PER_SECOND)
-}
-
-/// Sleeps until `nanos` on `clock`, and returns the time afterwards, which is never before `nanos`. The thread wakes up `spin`
-/// earlier and spins until then.
-///
-/// Signals do not end the sleep. A clock that is set back during it makes it longer.
-pub fn sleep_until(clock: Clock, nanos: i64, spin: Duration) -> i64 {
-    let spin = i64::try_from(spin.as_nanos()).unwrap_or(i64::MAX);
-    let wake = nanos.saturating_sub(spin);
-    loop {
-        let now = clock.nanos();
-        if now >= nanos {
-            return now;
-        }
-        if now < wake {
-            // The sleep ends early on a signal. With any other error the loop spins, because late work is worse.
-            let _ = clock_nanosleep_absolute(clock.id(), &timespec(wake));
-        } else {
-            hint::spin_loop();
-        }
-    }
 }
 
 /// Returns a point in time in the form of the system calls.

@@ -4,6 +4,10 @@
 //! (`clock_nanosleep` with `TIMER_ABSTIME`), so lateness does not add up, and hosts whose clocks agree (TAI by PTP)
 //! start their cycles at the same time.
 //!
+//! A clock that is *set*, forwards or backwards, is followed from the next cycle on. Its start is the first one of the new time
+//! that is at least half a cycle away from the cycle before, so that cycles never crowd. The step is reported; the cycles that the
+//! new time has skipped or repeats are not overruns.
+//!
 //! Every cycle reports its *wake-up latency*: the delay with which the thread was woken. Work that takes longer than
 //! its cycle is an *overrun*: the cycles whose start has passed are counted and skipped. They are not repeated later,
 //! because two cycles at once would break the spacing that others rely on.
@@ -27,7 +31,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::clock::{Clock, sleep_until};
+use crate::clock::Clock;
+use crate::sleeping::{Clocks, Reading, SettableClock, SystemClocks};
 
 /// Error of an invalid cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -47,28 +52,35 @@ pub enum CyclicError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycle {
     /// The number *n* in `base time + n · cycle`. It grows by one, or by more after an overrun; goes back when the
-    /// clock is set back.
+    /// clock is set back, and is 0 in all cycles of a clock that is set to a time before the base time.
     pub number: u64,
     /// Scheduled start of this cycle, in nanoseconds of the loop's clock.
     pub start_nanos: i64,
+    /// The same in nanoseconds of CLOCK_MONOTONIC: for times within the cycle, which do not move if the loop's clock is set.
+    pub start_monotonic_nanos: i64,
     /// Delay of the actual start, in nanoseconds.
     pub wake_up_latency_nanos: u64,
     /// Number of cycles skipped immediately before this one because their start had passed.
     pub skipped: u64,
     /// Number of all cycles skipped since the loop began.
     pub overruns: u64,
+    /// Nanoseconds by which the loop's clock was set since the cycle before, forwards if positive; 0 if it was not set.
+    pub clock_step_nanos: i64,
+    /// Number of times that the loop's clock was set since the loop began.
+    pub clock_steps: u64,
 }
 
 /// A loop with a fixed cycle; see the [module](self).
 #[derive(Debug, Clone)]
 pub struct Cyclic {
-    clock: Clock,
+    clock: SettableClock,
     cycle: i64,
     base_time: i64,
     spin: Duration,
-    /// The number of the last cycle; `None` before the first.
-    last: Option<i64>,
+    /// The number of the last cycle, and its start on CLOCK_MONOTONIC; `None` before the first.
+    last: Option<(i64, i64)>,
     overruns: u64,
+    clock_steps: u64,
 }
 
 impl Cyclic {
@@ -83,12 +95,13 @@ impl Cyclic {
         }
         let clock = Clock::Monotonic;
         Ok(Self {
-            clock,
+            clock: SettableClock::new(clock),
             cycle: nanos,
             base_time: clock.nanos().saturating_add(nanos),
             spin: Duration::ZERO,
             last: None,
             overruns: 0,
+            clock_steps: 0,
         })
     }
 
@@ -99,7 +112,7 @@ impl Cyclic {
     /// base time.
     #[must_use]
     pub fn with_base_time(mut self, clock: Clock, base_time_nanos: i64) -> Self {
-        self.clock = clock;
+        self.clock = SettableClock::new(clock);
         self.base_time = base_time_nanos;
         self.last = None;
         self
@@ -129,21 +142,66 @@ impl Cyclic {
 
     /// Sleeps until the next cycle starts: for custom loops.
     ///
-    /// Signals do not end the sleep. A clock that is set back during it (`Realtime`, `Tai`) makes it longer.
+    /// Signals do not end the sleep. A clock that is set during it (`Realtime`, `Tai`) is noticed when the cycle would have started
+    /// by the old time, or after a second if that is earlier.
     pub fn wait(&mut self) -> Cycle {
-        let (number, skipped) = self.next(self.clock.nanos());
-        let start = number
-            .saturating_mul(self.cycle)
-            .saturating_add(self.base_time);
-        let woken = sleep_until(self.clock, start, self.spin);
-        self.last = Some(number);
+        self.wait_by(&mut SystemClocks)
+    }
+
+    #[inline]
+    fn wait_by(&mut self, clocks: &mut impl Clocks) -> Cycle {
+        let mut clock_step = 0_i64;
+        let mut reading = self.clock.read(clocks);
+        let (mut number, mut skipped) = self.next(reading.now);
+        let mut start = self.start(number);
+        loop {
+            if let Some(step) = reading.step {
+                clock_step = clock_step.saturating_add(step);
+                self.clock_steps += 1;
+                (number, skipped) = (self.next_after_step(&reading), 0);
+                start = self.start(number);
+            }
+            if reading.now >= start {
+                break;
+            }
+            self.clock.approach(clocks, &reading, start, self.spin);
+            reading = self.clock.read(clocks);
+        }
+        let start_monotonic = self.clock.monotonic(start);
+        self.last = Some((number, start_monotonic));
         self.overruns = self.overruns.saturating_add(skipped);
         Cycle {
-            number: number.unsigned_abs(),
+            number: u64::try_from(number).unwrap_or(0),
             start_nanos: start,
-            wake_up_latency_nanos: woken.saturating_sub(start).unsigned_abs(),
+            start_monotonic_nanos: start_monotonic,
+            wake_up_latency_nanos: reading.now.saturating_sub(start).unsigned_abs(),
             skipped,
             overruns: self.overruns,
+            clock_step_nanos: clock_step,
+            clock_steps: self.clock_steps,
+        }
+    }
+
+    /// Returns the start of a cycle.
+    fn start(&self, number: i64) -> i64 {
+        number
+            .saturating_mul(self.cycle)
+            .saturating_add(self.base_time)
+    }
+
+    /// Returns the number of the next cycle after the clock was set.
+    #[cold]
+    fn next_after_step(&self, reading: &Reading) -> i64 {
+        let earliest = self.last.map_or(reading.now, |(_, start)| {
+            let away = start.saturating_add(self.cycle / 2);
+            self.clock.shown_at(away).saturating_sub(1)
+        });
+        let number = self.next(earliest).0;
+        // A start that has just passed is a late one: no cycle is left out for a step of microseconds.
+        let late = reading.now.saturating_sub(self.start(number));
+        match late > self.cycle / 16 {
+            true => self.next(reading.now).0,
+            false => number,
         }
     }
 
@@ -151,11 +209,15 @@ impl Cyclic {
     /// one.
     fn next(&self, now: i64) -> (i64, u64) {
         let since = now.saturating_sub(self.base_time);
-        let number = since.div_euclid(self.cycle).saturating_add(1).max(0);
-        // A clock that was set back makes this negative: nothing was skipped then.
+        let number = since.div_euclid(self.cycle).saturating_add(1);
+        // The first cycle waits for the base time; later ones go on if the clock is set back behind it.
+        let number = match self.last {
+            None => number.max(0),
+            Some(_) => number,
+        };
         let skipped = self
             .last
-            .map_or(0, |last| number.saturating_sub(last).saturating_sub(1));
+            .map_or(0, |(last, _)| number.saturating_sub(last).saturating_sub(1));
         (number, u64::try_from(skipped).unwrap_or(0))
     }
 }
@@ -164,6 +226,7 @@ impl Cyclic {
 mod tests {
     use super::*;
     use crate::clock::{monotonic_nanos, tai_nanos};
+    use crate::sleeping::simulated::SimulatedClocks;
 
     const MILLISECOND: i64 = 1_000_000;
 
@@ -177,6 +240,7 @@ mod tests {
     fn next_cycle_by_the_clock() {
         let mut c = cyclic(100, 1000);
         assert_eq!(c.next(0), (0, 0), "base time in the future");
+        assert_eq!(c.next(i64::MIN), (0, 0));
         assert_eq!(c.next(999), (0, 0));
         assert_eq!(
             c.next(1000),
@@ -189,12 +253,13 @@ mod tests {
             "before the first cycle nothing is an overrun"
         );
 
-        c.last = Some(3);
+        c.last = Some((3, 1300));
         assert_eq!(c.next(1399), (4, 0));
         assert_eq!(c.next(1400), (5, 1), "the work took a whole cycle");
         assert_eq!(c.next(1999), (10, 6));
-        assert_eq!(c.next(1100), (2, 0), "the clock was set back");
-        assert_eq!(c.next(i64::MIN), (0, 0));
+        assert_eq!(c.next(1100), (2, 0), "nothing was skipped");
+        assert_eq!(c.next(950), (0, 0));
+        assert_eq!(c.next(850), (-1, 0), "the cycles go on");
         let (far, _) = c.next(i64::MAX);
         assert!(far > 1 << 56);
     }
@@ -253,6 +318,91 @@ mod tests {
         assert!(tai_nanos() >= cycle.start_nanos);
         assert_eq!(cycle.start_nanos.rem_euclid(MILLISECOND), 0);
         assert_eq!(c.cycle(), Duration::from_millis(1));
+    }
+
+    /// Returns 100 cycles of 1 ms on TAI, during which the clock is set at `at` by `step`, and their times on CLOCK_MONOTONIC.
+    fn cycles_with_a_step(at: i64, step: i64) -> Vec<(Cycle, i64)> {
+        let mut clocks = SimulatedClocks {
+            difference: 1_700_000_000 * 1_000_000_000,
+            steps: [(at, step)].into(),
+            ..SimulatedClocks::default()
+        };
+        let mut c = cyclic(MILLISECOND, 0).with_base_time(Clock::Tai, 250_000);
+        let cycle = |_| {
+            let cycle = c.wait_by(&mut clocks);
+            clocks.monotonic += 100_000;
+            (cycle, clocks.monotonic)
+        };
+        (0..100).map(cycle).collect()
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_followed_from_the_next_cycle_on() {
+        const HOUR: i64 = 3_600_000_000_000;
+        let steps = [
+            -HOUR,
+            HOUR,
+            24 * HOUR,
+            -24 * HOUR,
+            100_000 * HOUR,
+            // To 1970.
+            -1_699_999_999 * 1_000_000_000,
+            -20_000_000_000,
+            37_000_000_000,
+            400_000,
+            -400_000,
+            3 * MILLISECOND,
+            -3 * MILLISECOND,
+            2000,
+            -2000,
+        ];
+        // In the sleep, and in the work of a cycle.
+        for (at, step) in [50_700_000, 50_300_000]
+            .into_iter()
+            .flat_map(|at| steps.map(|step| (at, step)))
+        {
+            let cycles = cycles_with_a_step(at, step);
+            let (last, _) = cycles.last().unwrap();
+            assert_eq!((last.clock_steps, last.overruns), (1, 0), "{step} at {at}");
+            let found: i64 = cycles.iter().map(|(cycle, _)| cycle.clock_step_nanos).sum();
+            assert!((found - step).abs() < 200, "{found} instead of {step}");
+            let mut shown = 1_700_000_000 * 1_000_000_000;
+            for pair in cycles.windows(2) {
+                let [(before, then), (cycle, now)] = pair else {
+                    unreachable!()
+                };
+                if cycle.clock_step_nanos != 0 {
+                    shown += step;
+                }
+                assert_eq!(cycle.start_nanos.rem_euclid(MILLISECOND), 250_000);
+                let late = shown + now - cycle.start_nanos;
+                assert!((0..200_000).contains(&late), "{late} after {step}");
+                assert!(cycle.wake_up_latency_nanos < 10_000, "{step} at {at}");
+                let between = cycle.start_monotonic_nanos - before.start_monotonic_nanos;
+                let range = MILLISECOND / 2 - 200..2 * MILLISECOND + 200;
+                assert!(range.contains(&between), "{between} after {step}");
+                assert!(now - then < 3 * MILLISECOND, "silent after {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_cycle_follows_the_clock_within_a_second() {
+        const SECOND: i64 = 1_000_000_000;
+        let mut clocks = SimulatedClocks {
+            steps: [(10 * SECOND, 3000 * SECOND)].into(),
+            ..SimulatedClocks::default()
+        };
+        let mut c = cyclic(3600 * SECOND, 0).with_base_time(Clock::Tai, 0);
+        let cycle = c.wait_by(&mut clocks);
+        assert_eq!((cycle.number, cycle.clock_steps), (1, 1));
+        assert!((599 * SECOND..602 * SECOND).contains(&clocks.monotonic));
+        assert!(
+            clocks
+                .woken
+                .windows(2)
+                .all(|pair| pair[1] - pair[0] < 2 * SECOND)
+        );
     }
 
     #[test]

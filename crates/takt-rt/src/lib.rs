@@ -3,6 +3,7 @@
 //! This crate wraps the operating system's clocks, schedulers and descriptors, and is independent of OPC UA:
 //!
 //! * [`clock`]: the system's clocks as whole nanoseconds; [`tai_offset`] sets that of TAI;
+//! * [`sleeping`]: waiting for a time of a clock that may be set;
 //! * [`cyclic`]: a loop that starts at absolute times, reports its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: the cores that a thread runs on, its priority, and memory that stays
 //!   loaded;
@@ -52,6 +53,7 @@ mod sched;
 pub mod segment;
 #[allow(unsafe_code, reason = "memory that others use at the same time")]
 pub mod shared_bytes;
+pub mod sleeping;
 #[allow(unsafe_code, reason = "a system call that rustix does not offer")]
 pub mod system_calls;
 #[allow(unsafe_code, reason = "a system call that rustix does not offer")]

@@ -16,6 +16,7 @@ mod case;
 mod cases;
 mod checks;
 mod cleanup;
+mod clock;
 mod disciplines;
 mod mistakes;
 mod recorded;
@@ -114,6 +115,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             Box::new(|_| uml::the_ready_made_kernel_has_all_disciplines()),
         ));
         tests.push((
+            "clock::publishers_and_loops_follow_it_in_the_ready_made_kernel".to_owned(),
+            Box::new(|_| clock::publishers_and_loops_follow_a_clock_that_is_set()),
+        ));
+        tests.push((
             "uml::a_killed_run_leaves_no_process".to_owned(),
             Box::new(|_| uml::a_killed_run_leaves_no_process()),
         ));
@@ -173,6 +178,10 @@ fn is_possible() -> bool {
 
 /// Runs the tests that the command line selects. The output is that of libtest, so that `./test` adds it up like any other.
 fn main() -> ExitCode {
+    if let Some(folder) = std::env::var_os(clock::INSIDE) {
+        clock::inside(folder.as_ref());
+        return ExitCode::SUCCESS;
+    }
     let start = Instant::now();
     let backend = TestedBackend::of_environment();
     let selection = Selection::of_command_line();

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use takt_link::{FrameSender, LinkError, MacAddress};
-use takt_rt::clock::{Clock, sleep_until, tai_nanos};
+use takt_rt::clock::Clock;
+use takt_rt::sleeping::{monotonic_at, sleep_until};
 use takt_rt::timer_slack;
 use takt_scenario::{CrossTraffic, Scenario};
 use takt_sim::CrossTrafficTimes;
@@ -68,15 +69,18 @@ impl TrafficSource {
         // Without it, the kernel wakes this thread up to 50 us late, together with others.
         let _ = timer_slack::minimize();
         let mut counts = TrafficCounts::default();
+        // A clock that is set must neither end the flow nor send its frames at once.
+        let clock = Clock::Monotonic;
+        let begin = monotonic_at(Clock::Tai, begin);
         let (mut at, mut frames) = self.times.next_frames();
         loop {
             let wanted = begin.saturating_add(at.as_nanoseconds());
-            while !stop.load(Ordering::Relaxed) && tai_nanos() < wanted {
-                let until = wanted.min(tai_nanos().saturating_add(STEP));
-                sleep_until(Clock::Tai, until, Duration::ZERO);
+            while !stop.load(Ordering::Relaxed) && clock.nanos() < wanted {
+                let until = wanted.min(clock.nanos().saturating_add(STEP));
+                sleep_until(clock, until, Duration::ZERO);
             }
             if stop.load(Ordering::Relaxed) {
-                let now = tai_nanos().saturating_sub(begin);
+                let now = clock.nanos().saturating_sub(begin);
                 while at.as_nanoseconds() < now {
                     counts.late += u64::from(frames);
                     (at, frames) = self.times.next_frames();

@@ -11,8 +11,9 @@ use takt_control::{
     ReceivedMessage, Sending, SentMessage, Trace,
 };
 use takt_link::{LinkOptions, ReceiveClock};
-use takt_rt::clock::{Clock, sleep_until, tai_nanos};
+use takt_rt::clock::Clock;
 use takt_rt::priority::Policy;
+use takt_rt::sleeping::{monotonic_at, sleep_until};
 
 use super::drawn_latency::DrawnLatency;
 use super::node::LabNode;
@@ -131,6 +132,7 @@ impl FinishedEnd {
             },
             cycles: report.cycles,
             overruns: report.overruns,
+            clock_steps: report.clock_steps,
             max_wake_up_latency_nanos: report.max_wake_up_latency_nanos,
             sent: report.sent,
             received: report.received,
@@ -214,9 +216,11 @@ fn run(
         ready,
     };
     if let Some(begin) = request.begin {
-        while tai_nanos() < begin && !stop.load(Ordering::Relaxed) {
-            let step = tai_nanos().saturating_add(STEP);
-            sleep_until(Clock::Tai, begin.min(step), Duration::ZERO);
+        // A clock that is set must not prolong the wait.
+        let begin = monotonic_at(Clock::Tai, begin);
+        while Clock::Monotonic.nanos() < begin && !stop.load(Ordering::Relaxed) {
+            let step = Clock::Monotonic.nanos().saturating_add(STEP);
+            sleep_until(Clock::Monotonic, begin.min(step), Duration::ZERO);
         }
     }
     let report = running.run(&mut application, stop);

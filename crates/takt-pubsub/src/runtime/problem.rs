@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use takt_link::{BrokerRefusal, LinkError};
 
@@ -10,7 +11,7 @@ use crate::error::PublishError;
 /// Number of problems that wait to be taken; further ones are only counted as errors.
 const MAX_WAITING: usize = 16;
 
-/// Problem of a running component. It is one of the errors in its statistics.
+/// Problem of a running component. It is one of the errors in its statistics, unless it is a step of the clock.
 #[derive(Debug)]
 pub struct Problem {
     /// Name of the component: that of the connection, with that of the WriterGroup if it is one.
@@ -36,6 +37,22 @@ pub enum ProblemCause {
         "an event was refused: too many events wait, it has another number of fields than its DataSet, or there is no such DataSetWriter"
     )]
     Event,
+    /// The clock of the publishing intervals was set: the next interval follows the new time.
+    #[error("the clock was set {}", clock_step(*nanoseconds))]
+    ClockStep {
+        /// Size of the step, forwards if positive.
+        nanoseconds: i64,
+    },
+}
+
+/// Returns the text of a step of the clock: `3600.000 s forward`.
+fn clock_step(nanoseconds: i64) -> String {
+    let direction = if nanoseconds < 0 { "back" } else { "forward" };
+    let seconds = Duration::from_nanos(nanoseconds.unsigned_abs()).as_secs_f64();
+    match nanoseconds.unsigned_abs() < 1_000_000 {
+        true => format!("{:.3} ms {direction}", seconds * 1000.0),
+        false => format!("{seconds:.3} s {direction}"),
+    }
 }
 
 /// Queue of the problems of all components.

@@ -163,6 +163,11 @@ impl PublisherThread {
         }
         // Once for the whole cycle, so that all its messages have one time.
         let now = Now::read();
+        if cycle.clock_step_nanos != 0 {
+            self.problems.tell(ProblemCause::ClockStep {
+                nanoseconds: cycle.clock_step_nanos,
+            });
+        }
         let launch_time = self.timing.launch_time(&cycle);
         let is_due = |queue: &MetaDataQueue| queue.next.is_some_and(|next| next <= now.instant);
         if self.meta_data_is_due || self.meta_data.iter().any(is_due) {
@@ -188,8 +193,7 @@ impl PublisherThread {
             published.fixed as u64,
             errors,
         );
-        self.status
-            .note_cycle(cycle.overruns, cycle.wake_up_latency_nanos);
+        self.status.note_cycle(&cycle);
         // After the attempt to send: until then the link may not know that it is down.
         let link = links.data.state();
         let state = self.group.state(state_of_link(link));

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use takt_link::{LinkCounters, LinkState};
+use takt_rt::cyclic::Cycle;
 use takt_ua::enumerations::PubSubState;
 
 use crate::losses::{LossCause, Losses};
@@ -37,6 +38,8 @@ pub struct Statistics {
     pub losses: Losses,
     /// Number of publishing intervals that passed unused.
     pub overruns: u64,
+    /// Number of times that the clock of the publishing intervals was set.
+    pub clock_steps: u64,
     /// Greatest wake-up latency of a publishing interval, in nanoseconds.
     pub max_wake_up_latency: u64,
 }
@@ -53,6 +56,7 @@ pub(super) struct Status {
     data_set_messages: AtomicU64,
     losses: [AtomicU64; LossCause::ALL.len()],
     overruns: AtomicU64,
+    clock_steps: AtomicU64,
     max_wake_up_latency: AtomicU64,
 }
 
@@ -68,6 +72,7 @@ impl Default for Status {
             data_set_messages: AtomicU64::new(0),
             losses: Default::default(),
             overruns: AtomicU64::new(0),
+            clock_steps: AtomicU64::new(0),
             max_wake_up_latency: AtomicU64::new(0),
         }
     }
@@ -125,8 +130,10 @@ impl Status {
     }
 
     #[inline]
-    pub(super) fn note_cycle(&self, overruns: u64, wake_up_latency: u64) {
-        self.overruns.store(overruns, Ordering::Relaxed);
+    pub(super) fn note_cycle(&self, cycle: &Cycle) {
+        self.overruns.store(cycle.overruns, Ordering::Relaxed);
+        self.clock_steps.store(cycle.clock_steps, Ordering::Relaxed);
+        let wake_up_latency = cycle.wake_up_latency_nanos;
         if wake_up_latency > self.max_wake_up_latency.load(Ordering::Relaxed) {
             self.max_wake_up_latency
                 .store(wake_up_latency, Ordering::Relaxed);
@@ -147,6 +154,7 @@ impl Status {
             data_set_messages: load(&self.data_set_messages),
             losses,
             overruns: load(&self.overruns),
+            clock_steps: load(&self.clock_steps),
             max_wake_up_latency: load(&self.max_wake_up_latency),
         }
     }

@@ -108,9 +108,12 @@ mod tests {
         let cycle = Cycle {
             number: 5,
             start_nanos: 5_000_000,
+            start_monotonic_nanos: 1_000_000,
             wake_up_latency_nanos: 70_000,
             skipped: 0,
             overruns: 0,
+            clock_step_nanos: 0,
+            clock_steps: 0,
         };
         let launch_time = timing.launch_time(&cycle).map(LaunchTime::tai_nanos);
         (timing.offsets.map(|offsets| offsets.wake_up), launch_time)

@@ -261,6 +261,10 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
         if end.overruns > 0 {
             lines.push(format!("{of}: {} cycles skipped", end.overruns));
         }
+        if end.clock_steps > 0 {
+            let steps = end.clock_steps;
+            lines.push(format!("{of}: the clock was set {steps} times in the run"));
+        }
         if end.send_errors > 0 {
             let error = end.last_error.as_deref().unwrap_or("unknown error");
             lines.push(format!(

@@ -121,6 +121,10 @@ fn row(group: &ComponentState) -> String {
         statistics.overruns,
         statistics.max_wake_up_latency as f64 / 1000.0,
     );
+    if statistics.clock_steps > 0 {
+        let steps = statistics.clock_steps;
+        row.push_str(&format!("  the clock was set {steps} times"));
+    }
     for (cause, count) in statistics.losses.iter() {
         row.push_str(&format!("  {count} {}", cause.name()));
     }

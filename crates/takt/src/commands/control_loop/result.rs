@@ -40,6 +40,8 @@ impl LoopResult<'_> {
             "ending": format!("{:?}", report.ending),
             "cycles": report.cycles,
             "overruns": report.overruns,
+            "clockSteps": report.clock_steps,
+            "lastClockStepNs": report.last_clock_step_nanos,
             "maxWakeUpLatencyNs": report.max_wake_up_latency_nanos,
             "sent": report.sent,
             "sendErrors": report.send_errors,
@@ -85,6 +87,7 @@ impl LoopResult<'_> {
         for (name, count) in [
             ("cycles", report.cycles),
             ("cycles skipped (overruns)", report.overruns),
+            ("times that the clock was set", report.clock_steps),
             ("messages sent", report.sent),
             ("errors of sending", report.send_errors),
             (
@@ -115,6 +118,13 @@ impl LoopResult<'_> {
         }
         let latency = i64::try_from(report.max_wake_up_latency_nanos).ok();
         output::line(format!("woken at most {} \u{b5}s late", micros(latency)));
+        if report.clock_steps > 0 {
+            output::warning(format!(
+                "the clock was set {} times, the last time by {:.6} s: round trips contain the steps",
+                report.clock_steps,
+                report.last_clock_step_nanos as f64 / 1e9
+            ));
+        }
         if let Some(error) = &report.last_error {
             output::warning(format!("last error of sending: {error}"));
         }

@@ -141,6 +141,12 @@ fn counts(number: usize, directory: &Path, case: &RunCase) -> Vec<String> {
             end.application, end.end, end.overruns
         ));
     }
+    for end in record.ends.iter().filter(|end| end.clock_steps > 0) {
+        lines.push(format!(
+            "case {number}, {}: times that the clock of the {} was set: {}",
+            end.application, end.end, end.clock_steps
+        ));
+    }
     for capture in record.captures.iter().filter(|it| it.lost > 0) {
         lines.push(format!(
             "case {number}: the capture {} lacks {} frames",

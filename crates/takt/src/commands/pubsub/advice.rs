@@ -15,6 +15,9 @@ pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
         ProblemCause::Publish(error) => publish(error),
         ProblemCause::Link(error) => link(error),
         ProblemCause::Refusal(reason) => refusal(*reason),
+        ProblemCause::ClockStep { .. } => {
+            "The next publishing interval follows the new time. A clock that is set repeatedly needs a look at chronyd, ptp4l or phc2sys."
+        }
         ProblemCause::Event => {
             "Send fewer events in each publishing interval, with a value for each field."
         }

@@ -166,7 +166,10 @@ fn problem_text(problem: &Problem) -> String {
     let mut text = format!("{}: {}", problem.component, problem.cause);
     let mut cause = match &problem.cause {
         ProblemCause::Publish(error) => error.source(),
-        ProblemCause::Link(_) | ProblemCause::Refusal(_) | ProblemCause::Event => None,
+        ProblemCause::Link(_)
+        | ProblemCause::Refusal(_)
+        | ProblemCause::ClockStep { .. }
+        | ProblemCause::Event => None,
     };
     while let Some(error) = cause {
         text.push_str(&format!(": {error}"));
