@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
-use takt_ua::{DateTime, NodeId, StatusCode, UaString, Variant, ids};
+use takt_ua::{NodeId, StatusCode, UaString, Variant, ids};
 
 use super::SecurityGroups;
 use super::changers::{Changer, adder, changer};
@@ -64,7 +64,7 @@ fn get(
     else {
         return Err(StatusCode::BadInvalidArgument);
     };
-    let now = DateTime::now();
+    let now = groups.clock.now();
     groups.keys(
         id.as_str(),
         *starting_token_id,

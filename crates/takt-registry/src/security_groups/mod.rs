@@ -11,6 +11,7 @@
 mod changers;
 mod group;
 mod holder;
+mod key_clock;
 mod methods;
 mod nodes;
 mod options;
@@ -35,6 +36,7 @@ use crate::rules::Rules;
 use changers::{Changer, changer};
 use group::{SecurityGroup, milliseconds, revise};
 use holder::KeyHolder;
+use key_clock::KeyClock;
 
 pub(crate) use group::MOST_KEYS;
 pub(crate) use methods::bind as bind_methods;
@@ -63,6 +65,7 @@ pub(crate) struct SecurityGroups {
     /// Push targets of SecurityGroups, which are told of keys that change before their time.
     push_targets: Mutex<Vec<(String, Arc<PushSignal>)>>,
     refusals: Refusals,
+    clock: KeyClock,
 }
 
 /// Change that a Method of a group makes to its keys.
@@ -117,6 +120,7 @@ impl SecurityGroups {
             own_user: rustix::process::geteuid().as_raw(),
             push_targets: Mutex::default(),
             refusals: Refusals::default(),
+            clock: KeyClock::start(),
         }))
     }
 
@@ -223,7 +227,7 @@ impl SecurityGroups {
         if !self.may_configure(changer.user, group) {
             return Err(StatusCode::BadUserAccessDenied);
         }
-        let now = DateTime::now();
+        let now = self.clock.now();
         let mut group = group.clone();
         // Due key changes are made first.
         group.advance(now, random)?;
@@ -261,7 +265,7 @@ impl SecurityGroups {
         if state.groups.len() >= MAX_SECURITY_GROUPS {
             return Err(StatusCode::BadResourceUnavailable);
         }
-        let now = DateTime::now();
+        let now = self.clock.now();
         let first_token = state.last_token.checked_add(1);
         let first_token = first_token.ok_or(StatusCode::BadResourceUnavailable)?;
         let mut group = SecurityGroup::new(revised, changer.user, first_token, now);

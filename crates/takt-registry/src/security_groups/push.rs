@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use takt_pubsub::security::SecurityKeyUpdate;
-use takt_ua::{DateTime, NodeId, StatusCode};
+use takt_ua::{NodeId, StatusCode};
 
 use super::push_signal::PushSignal;
 use super::{SecurityGroups, group_node_id};
@@ -19,7 +19,7 @@ impl SecurityGroups {
     ) -> Result<SecurityKeyUpdate, StatusCode> {
         let database = &self.rules.database;
         let losses = database.losses();
-        let now = DateTime::now();
+        let now = self.clock.now();
         let group = self.brought_up_to_date(&mut self.lock(), name, now)?;
         let (send, settled) = mpsc::sync_channel(1);
         let then = move |result: Result<(), _>| {
