@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use redb::{Database, ReadableDatabase, TableDefinition};
 use takt_history::{
     Aggregate, AggregateSettings, Budget, HistoryRecord, HistoryStoreOptions, ProcessedQuery,
-    QueryOutput, QueryProgress, RawQuery, Store, ValueForm, block,
+    QueryOutput, QueryProgress, RawQuery, Store, StoreTime, ValueForm, block,
 };
 use takt_ua::{DateTime, StatusCode};
 
@@ -71,14 +71,14 @@ fn store(folder: &Path) -> Outcome<()> {
         let records = batch
             .into_iter()
             .map(|(variable, record)| (keys[variable as usize], record));
-        store.append(records.collect(), DateTime(START))?;
+        store.append(records.collect(), StoreTime::now())?;
     }
     report("blocks in redb", begin.elapsed(), &path)?;
 
     let one = store.variable("one", None)?;
     for batch in batches() {
         let records = batch.into_iter().map(|(_, record)| (one, record));
-        store.append(records.collect(), DateTime(START))?;
+        store.append(records.collect(), StoreTime::now())?;
     }
     let end = DateTime(START + RECORDS * 100_000);
     let mut records = store.reader().records(one)?;

@@ -50,7 +50,7 @@ pub(crate) fn interpolated(
     time: DateTime,
     settings: &AggregateSettings,
 ) -> Result<Bound, HistoryError> {
-    let Some(before) = usable_before(records, time, settings)? else {
+    let Usable::Found(before) = usable_before(records, time, settings)? else {
         return Ok(Bound::none());
     };
     if before.record.source_timestamp == time {
@@ -60,7 +60,18 @@ pub(crate) fn interpolated(
             is_extrapolated: false,
         });
     }
-    let after = usable_after(records, moved(time, 1), settings)?;
+    let after = match usable_after(records, moved(time, 1), settings)? {
+        Usable::Found(after) => Some(after),
+        // A value that is stepped holds until the gap.
+        Usable::Gap if settings.stepped && !before.is_doubtful => {
+            return Ok(Bound {
+                value: before.record.value,
+                status: StatusCode(StatusCode::Good.0 | bits::INTERPOLATED),
+                is_extrapolated: false,
+            });
+        }
+        Usable::Gap | Usable::None => None,
+    };
     between(records, before, after, time, settings)
 }
 
@@ -115,7 +126,7 @@ fn between(
         let mut value = from.value;
         if settings.use_sloped_extrapolation && !settings.stepped {
             let earlier = moved(from.source_timestamp, -1);
-            if let Some(earlier) = usable_before(records, earlier, settings)?
+            if let Usable::Found(earlier) = usable_before(records, earlier, settings)?
                 && let Some(sloped) =
                     on_line(&earlier.record, (from.source_timestamp, &value), time)
             {
@@ -170,7 +181,7 @@ fn usable_before(
     records: &mut impl Records,
     time: DateTime,
     settings: &AggregateSettings,
-) -> Result<Option<Nearest>, HistoryError> {
+) -> Result<Usable, HistoryError> {
     usable(time, -1, settings, |time| {
         let found = records.at_or_before(time)?;
         Ok(found.map(|record| record.to_owned()))
@@ -181,11 +192,19 @@ fn usable_after(
     records: &mut impl Records,
     time: DateTime,
     settings: &AggregateSettings,
-) -> Result<Option<Nearest>, HistoryError> {
+) -> Result<Usable, HistoryError> {
     usable(time, 1, settings, |time| {
         let found = records.at_or_after(time)?;
         Ok(found.map(|record| record.to_owned()))
     })
+}
+
+/// Result of the search of a usable record.
+enum Usable {
+    Found(Nearest),
+    /// A record BadNoData is nearer: nothing is known of the time behind it.
+    Gap,
+    None,
 }
 
 /// Returns the nearest usable record from `time` on. `step` is 1 or -1: the direction of `find`.
@@ -194,15 +213,18 @@ fn usable(
     step: i64,
     settings: &AggregateSettings,
     mut find: impl FnMut(DateTime) -> Result<Option<HistoryRecord>, HistoryError>,
-) -> Result<Option<Nearest>, HistoryError> {
+) -> Result<Usable, HistoryError> {
     let mut is_doubtful = false;
     for _ in 0..MAX_SKIPPED {
         let Some(record) = find(time)? else {
-            return Ok(None);
+            return Ok(Usable::None);
         };
+        if record.status == StatusCode::BadNoData {
+            return Ok(Usable::Gap);
+        }
         if settings.is_usable(record.status) && !record.value.is_empty() {
             is_doubtful |= !record.status.is_good();
-            return Ok(Some(Nearest {
+            return Ok(Usable::Found(Nearest {
                 record,
                 is_doubtful,
             }));
@@ -210,7 +232,7 @@ fn usable(
         is_doubtful = true;
         time = moved(record.source_timestamp, step);
     }
-    Ok(None)
+    Ok(Usable::None)
 }
 
 /// Time at which data begins: that of the first record that is not BadNoData; `None` if there is none.

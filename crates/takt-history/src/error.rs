@@ -34,6 +34,30 @@ pub enum HistoryError {
         /// First fault.
         reason: String,
     },
+    /// The file is empty: it was truncated, or its content was lost.
+    #[error(
+        "the history in {path} is empty (0 bytes): its records are lost; move the file away to begin a new history"
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The path is that of a directory, a device or a pipe.
+    #[error("the history in {path} cannot be used: this is no file")]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is a database of another kind.
+    #[error(
+        "{path} is no history: it has the tables {tables}; put the file of the history there, or move this one away"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Names of its tables.
+        tables: String,
+    },
     /// The file was written by a newer version.
     #[error("the history in {path} has format {found}, this version of Takt reads format {known}")]
     Format {
@@ -47,6 +71,18 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
+    /// Returns the error of the system because of which the file cannot be read or written.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::Storage { cause, .. } => match &**cause {
+                redb::Error::Io(error) => Some(error),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns the StatusCode for a client.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {

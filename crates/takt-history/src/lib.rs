@@ -33,7 +33,8 @@ pub use raw::{RawPosition, RawQuery, RawStage};
 pub use record::{HistoryRecord, HistoryRecordRef};
 pub use records::{MemoryRecords, Records};
 pub use store::{
-    Appended, HistoryStoreOptions, MAX_VALUE, Store, StoreReader, StoredRecords, VariableKey,
+    Appended, HistoryStoreOptions, MAX_VALUE, Store, StoreReader, StoreTime, StoredRecords,
+    VariableKey,
 };
 pub use takt_ua::Aggregate;
 

@@ -3,6 +3,7 @@
 //! The database (redb) writes each commit to new pages and then one root, with checksums. After a crash the last complete commit
 //! counts. The key of a block is its Variable and the time of its first record, so a range of time is a range of keys.
 
+mod age_clock;
 mod file;
 mod options;
 mod reader;
@@ -15,14 +16,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use redb::{ReadableTable, WriteTransaction};
-use takt_ua::DateTime;
+use takt_ua::{DateTime, StatusCode};
 
 use crate::error::HistoryError;
 use crate::record::HistoryRecord;
+use age_clock::{AgeClock, KeptAge};
 use file::Shared;
 use retention::Usage;
-use tables::{BLOCKS, VARIABLES};
+use tables::{AGE, BLOCKS, VARIABLES};
 
+pub use age_clock::StoreTime;
 pub use options::{HistoryStoreOptions, VariableKey};
 pub use reader::{StoreReader, StoredRecords};
 
@@ -34,7 +37,8 @@ pub const MAX_VALUE: usize = 64 << 10;
 pub struct Appended {
     /// Number of durable records.
     pub recorded: u64,
-    /// Number of records with a value above [`MAX_VALUE`], or a source timestamp out of range.
+    /// Number of records with a value above [`MAX_VALUE`], or a timestamp out of range. Instead of a value that is too large,
+    /// BadNoData is recorded.
     pub refused: u64,
 }
 
@@ -47,6 +51,7 @@ pub struct Store {
     /// Maximum age of single Variables.
     ages: HashMap<VariableKey, Duration>,
     usage: Usage,
+    age_clock: AgeClock,
 }
 
 impl Store {
@@ -62,23 +67,33 @@ impl Store {
             keys: HashMap::new(),
             ages: HashMap::new(),
             usage: Usage::default(),
+            age_clock: AgeClock::new(String::new(), None, false),
         };
-        store.load()?;
+        store.load(age_clock::boot())?;
         Ok(store)
     }
 
     /// Loads the Variables and their sizes.
-    fn load(&mut self) -> Result<(), HistoryError> {
-        let (keys, usage) = self.shared.read(|transaction| {
+    fn load(&mut self, boot: String) -> Result<(), HistoryError> {
+        let (keys, usage, age) = self.shared.read(|transaction| {
             let table = transaction.open_table(VARIABLES)?;
             let mut keys = HashMap::new();
             for entry in table.iter()? {
                 let (name, key) = entry?;
                 keys.insert(name.value().to_owned(), VariableKey(key.value()));
             }
-            Ok((keys, Usage::load(transaction)?))
+            let age = transaction.open_table(AGE)?.get(())?.map(|kept| {
+                let (boot, since_boot, now) = kept.value();
+                KeptAge {
+                    boot: boot.to_owned(),
+                    since_boot: Duration::from_millis(since_boot),
+                    now: DateTime(now),
+                }
+            });
+            Ok((keys, Usage::load(transaction)?, age))
         })?;
         self.keys = keys;
+        self.age_clock = AgeClock::new(boot, age, usage.total() > 0);
         self.usage = usage;
         Ok(())
     }
@@ -137,7 +152,8 @@ impl Store {
     }
 
     /// Adds records of any Variables, removes old ones, and waits until the disk has all of that. A record replaces one of its
-    /// Variable with the same source timestamp. `now` is the time from which ages count.
+    /// Variable with the same source timestamp. Ages count by the time since the boot: a real-time clock that is ahead for less than
+    /// an hour removes nothing.
     ///
     /// # Errors
     /// The file cannot be written, for example because the disk is full: none of the records is kept. The file is opened again
@@ -145,18 +161,27 @@ impl Store {
     pub fn append(
         &mut self,
         records: Vec<(VariableKey, HistoryRecord)>,
-        now: DateTime,
+        now: StoreTime,
     ) -> Result<Appended, HistoryError> {
         let mut appended = Appended::default();
         let mut of: HashMap<VariableKey, Vec<HistoryRecord>> = HashMap::new();
-        for (key, record) in records {
-            if record.value.len() > MAX_VALUE || !is_in_range(&record) {
-                appended.refused += 1;
-            } else {
-                appended.recorded += 1;
+        for (key, mut record) in records {
+            let is_in_range = is_in_range(&record);
+            match is_in_range && record.value.len() <= MAX_VALUE {
+                true => appended.recorded += 1,
+                false => appended.refused += 1,
+            }
+            if record.value.len() > MAX_VALUE {
+                // The value before does not hold any more.
+                record.value = Vec::new();
+                record.status = StatusCode::BadNoData;
+            }
+            if is_in_range {
                 of.entry(key).or_default().push(record);
             }
         }
+        let now = (self.age_clock.read(now), now.since_boot);
+        let age = self.has_ages().then(|| self.age_clock.kept()).flatten();
         // A copy, because the transaction may fail and then changes nothing.
         let mut usage = self.usage.clone();
         let limits = (&self.options, &self.ages);
@@ -169,6 +194,11 @@ impl Store {
                 usage.change(key, insert(transaction, key, records)?);
             }
             retention::expire(transaction, &mut usage, limits, now)?;
+            if let Some(age) = age {
+                let since_boot = u64::try_from(age.since_boot.as_millis()).unwrap_or(u64::MAX);
+                let row = (age.boot.as_str(), since_boot, age.now.0);
+                transaction.open_table(AGE)?.insert((), row)?;
+            }
             usage.save(transaction)
         })?;
         self.usage = usage;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::certificates::CertificatesError;
-use takt_app::{ClientError, ProviderError, StateDirectoryError};
+use takt_app::{ClientError, HistoryError, HistoryStartError, ProviderError, StateDirectoryError};
 use takt_crypto::{CertificateError, StoreError};
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
@@ -36,6 +36,7 @@ pub fn provider(error: &ProviderError) -> Report {
     match error {
         ProviderError::Serve(error) => serve(error),
         ProviderError::StateDirectory(error) => state_directory(error),
+        ProviderError::History(HistoryStartError::Store(error)) => history(error),
         error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
 }
@@ -64,6 +65,30 @@ pub fn registry(error: &RegistryError) -> Report {
             error,
             "--history-events Server records all Events; --where of `takt history --events` chooses those of one source.",
         ),
+        RegistryError::History(HistoryStartError::Store(error)) => history(error),
+        error => Report::new(MietteDiagnostic::new(error.to_string())),
+    }
+}
+
+/// Explains why the file of a history cannot be used, with advice.
+fn history(error: &HistoryError) -> Report {
+    match error {
+        HistoryError::Empty { .. }
+        | HistoryError::Damaged { .. }
+        | HistoryError::Foreign { .. }
+        | HistoryError::NoFile { .. } => with_help(
+            error,
+            "Restore a copy of the file; or move it away (`mv history.redb history.redb.damaged`): the next start begins a new \
+             history.",
+        ),
+        HistoryError::InUse { .. } => with_help(
+            error,
+            "Stop the other process, or give this one a folder of its own (--data).",
+        ),
+        HistoryError::Storage { .. } => {
+            let disk = "Check for free space on the disk, and the disk itself.";
+            with_help(error, error.io_error().map_or(disk, file_help))
+        }
         error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
 }
@@ -74,6 +99,8 @@ fn database(error: &DatabaseError) -> Report {
         DatabaseError::Directory(error) => state_directory(error),
         DatabaseError::Empty { .. }
         | DatabaseError::Damaged { .. }
+        | DatabaseError::Foreign { .. }
+        | DatabaseError::NoFile { .. }
         | DatabaseError::Record { .. } => with_help(
             error,
             "Restore a copy of the file; or move it away (`mv registry.redb registry.redb.damaged`) and start with an empty one: \

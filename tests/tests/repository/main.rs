@@ -97,7 +97,7 @@ fn the_tests_in_the_table_of_faults_exist() {
     for (id, file, test) in &rows {
         let folder = match file.split_once('/') {
             Some((first, _)) if first.starts_with("takt-") => "crates",
-            Some(("interop" | "patience" | "privileged", _)) => "tests/tests",
+            Some(("interop" | "lab" | "patience" | "privileged", _)) => "tests/tests",
             _ => "tests/tests/end_to_end",
         };
         let source = fs::read_to_string(repository().join(folder).join(file)).unwrap();

@@ -168,7 +168,7 @@ impl Times {
 
 #[cfg(test)]
 mod tests {
-    use takt_history::{HistoryRecord, HistoryStoreOptions, Store};
+    use takt_history::{HistoryRecord, HistoryStoreOptions, Store, StoreTime};
     use takt_ua::{ByteString, NodeId, StatusCode, ids};
 
     use super::*;
@@ -225,7 +225,7 @@ mod tests {
             };
             (key, record)
         });
-        store.append(records.into(), DateTime(200)).unwrap();
+        store.append(records.into(), StoreTime::now()).unwrap();
         times.committed();
         assert_eq!(place(&mut times, &store, 100, b"b"), Place::Recorded);
         // After a restart.

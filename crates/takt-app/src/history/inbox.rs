@@ -1,5 +1,6 @@
 //! Work that other threads leave for the thread of the recorder.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -43,6 +44,8 @@ pub(super) struct Work {
     pub(super) added: Vec<(NodeId, String, Recording)>,
     /// Samples that came from other threads.
     pub(super) arrived: Vec<(usize, Sample)>,
+    /// Variables with samples for which there was no room, and the time of the first one.
+    pub(super) lost: HashMap<usize, DateTime>,
     /// Notifiers that the thread has not begun with.
     pub(super) notifiers: Vec<(NodeId, String)>,
     /// Events that arrived.
@@ -74,7 +77,12 @@ pub(super) struct Sample {
     pub(super) status: StatusCode,
     pub(super) source_timestamp: Option<DateTime>,
     pub(super) arrived: DateTime,
+    /// The time of arrival on the monotonic clock.
+    pub(super) at: Instant,
 }
+
+/// Greatest time of a record: that of the store.
+const LATEST: i64 = i64::MAX / 4;
 
 impl Sample {
     pub(super) fn of(value: &DataValue) -> Self {
@@ -87,6 +95,7 @@ impl Sample {
             status: value.status_code(),
             source_timestamp: value.source_timestamp,
             arrived: DateTime::now(),
+            at: Instant::now(),
         }
     }
 
@@ -95,7 +104,8 @@ impl Sample {
     ///
     /// `before` is the source timestamp of the sample before, `last` the time of the last record.
     pub(super) fn time(&self, before: Option<DateTime>, last: Option<DateTime>) -> DateTime {
-        let Some(time) = self.source_timestamp else {
+        let is_possible = |time: &DateTime| (0..LATEST).contains(&time.0);
+        let Some(time) = self.source_timestamp.filter(is_possible) else {
             return self.arrived;
         };
         // After the clock of this host was set back, new records are older than the last one, too.
@@ -132,9 +142,11 @@ impl Inbox {
 
     /// Takes a sample from another thread.
     pub(super) fn arrive(&self, index: usize, sample: Sample) {
-        self.put(sample.value.len(), |work| {
-            work.arrived.push((index, sample));
-        });
+        let (bytes, arrived) = (sample.value.len(), sample.arrived);
+        let is_lost = !self.put(bytes, |work| work.arrived.push((index, sample)));
+        if is_lost {
+            self.state().work.lost.entry(index).or_insert(arrived);
+        }
     }
 
     /// Takes an Event from another thread.
@@ -142,11 +154,12 @@ impl Inbox {
         self.put(event.record.len(), |work| work.events.push(event));
     }
 
-    /// Adds a record of `bytes`, if there is room for it. Later ones do not wake the thread before the commit.
-    fn put(&self, bytes: usize, put: impl FnOnce(&mut Work)) {
+    /// Adds a record of `bytes`, if there is room for it, and returns true then. Later ones do not wake the thread before the commit.
+    fn put(&self, bytes: usize, put: impl FnOnce(&mut Work)) -> bool {
         let mut state = self.state();
         if state.bytes + bytes + RECORD > MAX_WAITING {
-            return self.lose(1);
+            self.lose(1);
+            return false;
         }
         state.bytes += bytes + RECORD;
         put(&mut state.work);
@@ -154,6 +167,7 @@ impl Inbox {
             drop(state);
             self.changed.notify_one();
         }
+        true
     }
 
     /// Waits until this time, until there is work that does not wait for a commit, or, without a commit ahead, until there is any work;
@@ -231,12 +245,16 @@ mod tests {
             // The clock of the host was set back.
             (at(99), at(500), at(500), 99),
             (at(50), at(50), at(500), 100),
+            // The store has no such times.
+            (at(-1), None, None, 100),
+            (at(i64::MAX), None, None, 100),
         ] {
             let sample = Sample {
                 value: Vec::new(),
                 status: StatusCode::Good,
                 source_timestamp: source,
                 arrived: DateTime(100),
+                at: Instant::now(),
             };
             let found = sample.time(before, last);
             assert_eq!(found, DateTime(expected), "{source:?} {before:?} {last:?}");

@@ -9,6 +9,7 @@ mod event_query;
 mod event_tap;
 mod event_times;
 mod excess;
+mod gaps;
 mod inbox;
 mod limits;
 mod query;

@@ -6,12 +6,13 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use takt_history::{HistoryRecord, Records, Store, VariableKey};
+use takt_history::{HistoryRecord, Records, Store, StoreTime, VariableKey};
 use takt_space::{AddressSpace, AddressSpaceError, Value};
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
 use super::event_times::{EventTimes, Place};
 use super::excess::Excess;
+use super::gaps::{Gaps, no_data};
 use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
 use super::recorded::{Recorded, RecordedVariables};
@@ -40,21 +41,8 @@ impl Recorder {
         variables: Arc<RecordedVariables>,
         notifiers: Arc<RecordedVariables>,
     ) -> io::Result<Self> {
-        let inbox = Arc::new(Inbox::default());
-        let worker = Worker {
-            inbox: Arc::clone(&inbox),
-            space: Arc::downgrade(space),
-            store,
-            variables,
-            notifiers,
-            times: EventTimes::default(),
-            sampled: Vec::new(),
-            by_node: HashMap::new(),
-            excess: Excess::default(),
-            waiting: Vec::new(),
-            waiting_bytes: 0,
-            failing: false,
-        };
+        let worker = Worker::new(Arc::downgrade(space), store, (variables, notifiers));
+        let inbox = Arc::clone(&worker.inbox);
         let thread = std::thread::Builder::new().name("history".to_owned());
         let thread = thread.spawn(move || worker.run())?;
         Ok(Self {
@@ -100,8 +88,10 @@ struct Worker {
     times: EventTimes,
     sampled: Vec<Sampled>,
     by_node: HashMap<NodeId, usize>,
+    by_key: HashMap<VariableKey, usize>,
     /// Variables beyond the limit.
     excess: Excess,
+    gaps: Gaps,
     /// Records that wait for a commit.
     waiting: Vec<(VariableKey, HistoryRecord)>,
     waiting_bytes: usize,
@@ -110,6 +100,29 @@ struct Worker {
 }
 
 impl Worker {
+    fn new(
+        space: Weak<AddressSpace>,
+        store: Store,
+        (variables, notifiers): (Arc<RecordedVariables>, Arc<RecordedVariables>),
+    ) -> Self {
+        Self {
+            inbox: Arc::default(),
+            space,
+            store,
+            variables,
+            notifiers,
+            times: EventTimes::default(),
+            sampled: Vec::new(),
+            by_node: HashMap::new(),
+            by_key: HashMap::new(),
+            excess: Excess::default(),
+            gaps: Gaps::default(),
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            failing: false,
+        }
+    }
+
     fn run(mut self) {
         // Without new samples or Events there is no commit ahead, and the thread sleeps.
         let mut commit: Option<Instant> = None;
@@ -132,6 +145,11 @@ impl Worker {
             }
             for (index, sample) in work.arrived {
                 self.take(index, sample);
+            }
+            for (index, time) in work.lost {
+                if let Some(sampled) = self.sampled.get(index) {
+                    self.gaps.note(sampled.key, time);
+                }
             }
             self.sample(Instant::now());
             let now = Instant::now();
@@ -242,36 +260,36 @@ impl Worker {
         let stepped = recording.is_stepped();
         self.variables.set(node.clone(), Recorded { key, stepped });
         self.by_node.insert(node.clone(), self.sampled.len());
-        self.sampled.push(Sampled {
-            node,
-            key,
-            recording,
-            due: Instant::now(),
-            last: None,
-            last_time,
-            is_asked: Arc::default(),
-            observer: None,
-        });
+        self.by_key.insert(key, self.sampled.len());
+        self.sampled
+            .push(Sampled::new(node, (key, recording), last_time));
     }
 
     /// Marks the time since the last record of an earlier run as unknown (OPC 10000-11, 4.3): nothing was recorded then. Returns the
-    /// time of the last record.
+    /// time of the last record before now.
     fn mark_gap(&mut self, key: VariableKey) -> Option<DateTime> {
         let reader = self.store.reader();
         let mut records = reader.records(key).ok()?;
-        let last = records.at_or_before(DateTime::now()).ok()??;
-        if last.status == StatusCode::BadNoData {
-            return Some(last.source_timestamp);
-        }
-        let time = DateTime(last.source_timestamp.0 + 1);
-        let gap = HistoryRecord {
-            source_timestamp: time,
-            server_timestamp: time,
-            status: StatusCode::BadNoData,
-            value: Vec::new(),
+        let mut last = |until: DateTime| {
+            let last = records.at_or_before(until).ok()??;
+            let is_marked = last.status == StatusCode::BadNoData;
+            Some((last.source_timestamp, is_marked))
         };
-        self.push(key, gap);
-        Some(time)
+        // The clock may be behind now, and right again later.
+        let (latest, before) = (last(DateTime(i64::MAX))?, last(DateTime::now()));
+        let mut mark = |(time, is_marked): (DateTime, bool)| match is_marked {
+            true => time,
+            false => {
+                let time = DateTime(time.0.saturating_add(1));
+                self.push(key, no_data(time));
+                time
+            }
+        };
+        let marked = mark(latest);
+        match before {
+            Some(before) if before.0 < latest.0 => Some(mark(before)),
+            before => before.map(|_| marked),
+        }
     }
 
     /// Samples the Variables that are due.
@@ -292,6 +310,7 @@ impl Worker {
                 sampled.due = now + sampled.recording.interval;
             }
             let view = space.view();
+            let is_missing = std::mem::take(&mut sampled.is_missing);
             let value = view.node(&sampled.node).and_then(|node| node.value());
             let sample = match value {
                 Some(Value::Cell(cell)) => match cell.get() {
@@ -300,7 +319,10 @@ impl Worker {
                 },
                 Some(Value::Stored(stored)) if sampled.recording.changes_only => {
                     sampled.observe(index, &stored, &self.inbox);
-                    continue;
+                    if !is_missing {
+                        continue;
+                    }
+                    Sample::of(&stored.get())
                 }
                 Some(Value::Stored(stored)) => Sample::of(&stored.get()),
                 Some(Value::Callback(source)) => Sample::of(&source.read()),
@@ -317,6 +339,20 @@ impl Worker {
 
     /// Records a sample, if it is to be recorded.
     fn take(&mut self, index: usize, sample: Sample) {
+        let Some(sampled) = self.sampled.get_mut(index) else {
+            return;
+        };
+        let unknown = sampled.see(&sample);
+        if let Some(since) = unknown {
+            let after = sampled
+                .last_time
+                .map_or(since.0, |last| last.0.saturating_add(1));
+            let time = DateTime(since.0.max(after));
+            sampled.last = None;
+            sampled.last_time = Some(time);
+            let key = sampled.key;
+            self.push(key, no_data(time));
+        }
         let Some(sampled) = self.sampled.get_mut(index) else {
             return;
         };
@@ -349,6 +385,9 @@ impl Worker {
             MAX_WAITING
         };
         if self.waiting_bytes + bytes > most {
+            if self.by_key.contains_key(&key) {
+                self.gaps.note(key, record.source_timestamp);
+            }
             return self.inbox.lose(1);
         }
         self.waiting_bytes += bytes;
@@ -357,15 +396,28 @@ impl Worker {
 
     /// Waits until all records are durable, or lost.
     fn commit(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
+        let mut records = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
-        let count = waiting.len() as u64;
-        let committed = self.store.append(waiting, DateTime::now());
+        let count = records.len() as u64;
+        let gaps: Vec<_> = self.gaps.records().collect();
+        let ends: Vec<_> = gaps.iter().map(|(key, _)| *key).collect();
+        // Should this fail, these records are lost. Events have no gaps.
+        let mut lost = std::mem::take(&mut self.gaps);
+        let variables = records
+            .iter()
+            .filter(|(key, _)| self.by_key.contains_key(key));
+        lost.note_all(variables);
+        // Of two records with the same time, the later one in the list counts.
+        records.splice(..0, gaps);
+        let committed = self.store.append(records, StoreTime::now());
         self.times.committed();
         match committed {
             Ok(appended) => {
                 self.inbox.recorded(appended.recorded);
                 self.inbox.lose(appended.refused);
+                for key in ends {
+                    self.sample_again(key);
+                }
                 if self.failing && count > 0 {
                     self.failing = false;
                     let lost = self.inbox.counts().lost;
@@ -374,6 +426,7 @@ impl Worker {
             }
             Err(error) => {
                 self.inbox.lose(count);
+                self.gaps = lost;
                 if !self.failing {
                     self.failing = true;
                     tracing::warn!(%error, "history: values are not recorded; serving goes on");
@@ -381,4 +434,17 @@ impl Worker {
             }
         }
     }
+
+    /// Lets the present value be recorded, also if it does not change: the last change is lost.
+    fn sample_again(&mut self, key: VariableKey) {
+        let index = self.by_key.get(&key);
+        if let Some(sampled) = index.and_then(|index| self.sampled.get_mut(*index)) {
+            sampled.last = None;
+            sampled.is_missing = true;
+            sampled.due = Instant::now();
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,12 @@ use super::recording::Recording;
 /// Longest time that a value of another server or a worker is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Delay of a sample beside two intervals, above which the value before it was not known.
+const LATE: Duration = Duration::from_secs(2);
+
+/// Step of the real-time clock forward in ticks, above which the skipped time is a gap: 1 s.
+const STEP: i64 = 10_000_000;
+
 /// A Variable that is recorded.
 pub(super) struct Sampled {
     pub(super) node: NodeId,
@@ -25,6 +31,10 @@ pub(super) struct Sampled {
     pub(super) due: Instant,
     /// The last recorded sample: value, StatusCode and source timestamp of its source.
     pub(super) last: Option<(Vec<u8>, StatusCode, Option<DateTime>)>,
+    /// True if the last change was lost: the present value is recorded.
+    pub(super) is_missing: bool,
+    /// Arrival of the last sample on both clocks, recorded or not.
+    pub(super) seen: Option<(DateTime, Instant)>,
     /// Time of the last record.
     pub(super) last_time: Option<DateTime>,
     /// True while another thread is asked for a value.
@@ -34,6 +44,40 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
+    pub(super) fn new(
+        node: NodeId,
+        (key, recording): (VariableKey, Recording),
+        last_time: Option<DateTime>,
+    ) -> Self {
+        Self {
+            node,
+            key,
+            recording,
+            due: Instant::now(),
+            last: None,
+            is_missing: false,
+            seen: None,
+            last_time,
+            is_asked: Arc::default(),
+            observer: None,
+        }
+    }
+
+    /// Takes note of a sample. Returns the time since when the value was not known before it: the thread did not sample, or the clock
+    /// was set forward, or the machine slept.
+    pub(super) fn see(&mut self, sample: &Sample) -> Option<DateTime> {
+        let (arrived, at) = self.seen.replace((sample.arrived, sample.at))?;
+        let passed = sample.at.saturating_duration_since(at);
+        // An observed value reports all its changes.
+        let is_late = self.observer.is_none() && passed > LATE + 2 * self.recording.interval;
+        if is_late {
+            return Some(DateTime(arrived.0.saturating_add(1)));
+        }
+        let passed = i64::try_from(passed.as_nanos() / 100).unwrap_or(i64::MAX);
+        let expected = arrived.0.saturating_add(passed);
+        (sample.arrived.0.saturating_sub(expected) > STEP).then_some(DateTime(expected))
+    }
+
     /// Observes a stored value, unless it is observed already.
     pub(super) fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, inbox: &Arc<Inbox>) {
         let known = self.observer.as_ref();
@@ -98,6 +142,7 @@ impl ChangeObserver for Observer {
             status,
             source_timestamp: Some(source_timestamp),
             arrived: DateTime::now(),
+            at: Instant::now(),
         };
         self.inbox.arrive(self.index, sample);
         true

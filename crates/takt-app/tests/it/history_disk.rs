@@ -10,7 +10,7 @@ use takt_app::serve::ServeOptions;
 use takt_app::{
     Client, ClientOptions, Event, EventQuery, HistoryRange, Provider, Recording, Variable,
 };
-use takt_ua::{DateTime, NodeId, Variant, ids};
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant, ids};
 
 /// Environment variable of the process in the namespace, with its folder.
 const FOLDER: &str = "TAKT_TEST_SMALL_DISK";
@@ -107,6 +107,24 @@ fn on_the_small_disk() {
         assert!(provider.events().report(event()));
         std::thread::sleep(Duration::from_millis(10));
     }
+    // The lost values are a gap: what was recorded before does not hold in it.
+    let all = HistoryRange {
+        start: Some(DateTime(1)),
+        end: Some(DateTime(i64::MAX)),
+        ..HistoryRange::default()
+    };
+    let values = client.history_raw(&node, all).unwrap();
+    let gap = |pair: &[DataValue]| {
+        let [before, after] = [&pair[0], &pair[1]].map(|value| value.source_timestamp);
+        let is_gap = pair[0].status_code() == StatusCode::BadNoData;
+        is_gap.then_some((before?, after?))
+    };
+    let gaps: Vec<_> = values.windows(2).filter_map(gap).collect();
+    let longest = gaps.iter().max_by_key(|(from, to)| to.0 - from.0);
+    let (from, to) = *longest.expect("there is no gap");
+    let middle = DateTime(i64::midpoint(from.0, to.0));
+    let found = client.history_at(&node, &[middle]).unwrap();
+    assert_eq!(found[0].status_code(), StatusCode::BadNoData, "{gaps:?}");
     println!("passed on the small disk");
 }
 

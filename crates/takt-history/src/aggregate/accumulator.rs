@@ -117,6 +117,17 @@ impl Accumulator {
         {
             self.reach(time, number, settings);
         }
+        if record.status == StatusCode::BadNoData {
+            self.begin_gap(time, settings);
+        }
+    }
+
+    /// Ends the area: nothing is known from `time` on.
+    fn begin_gap(&mut self, time: DateTime, settings: &AggregateSettings) {
+        if let Some((_, before)) = self.point {
+            self.reach(time, before, settings);
+        }
+        self.point = None;
     }
 
     fn add_number(&mut self, number: f64, record: &HistoryRecordRef<'_>) {

@@ -9,18 +9,16 @@ use takt_ua::DateTime;
 use super::file::Failure;
 use super::options::{HistoryStoreOptions, VariableKey};
 use super::tables::{self, BLOCKS, SIZES};
-use crate::TICKS_PER_SECOND;
-
-/// Ticks between two searches for old records of all Variables.
-const INTERVAL: i64 = 10 * TICKS_PER_SECOND;
+/// Time between two searches for old records of all Variables.
+const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Sizes of all Variables.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Usage {
     sizes: HashMap<VariableKey, u64>,
     changed: Vec<VariableKey>,
-    /// Time of the last search for old records.
-    searched: Option<DateTime>,
+    /// Time of the last search for old records, since the boot.
+    searched: Option<Duration>,
 }
 
 impl Usage {
@@ -63,20 +61,20 @@ impl Usage {
     }
 }
 
-/// Removes records that are too old, and those for which there is no space.
+/// Removes records that are too old, and those for which there is no space. Ages count from the first time; the second one is that
+/// since the boot.
 pub(super) fn expire(
     transaction: &WriteTransaction,
     usage: &mut Usage,
     (options, ages): (&HistoryStoreOptions, &HashMap<VariableKey, Duration>),
-    now: DateTime,
+    (now, since_boot): (DateTime, Duration),
 ) -> Result<(), Failure> {
     let mut table = transaction.open_table(BLOCKS)?;
-    // The clock may have been set back.
     let is_due = usage
         .searched
-        .is_none_or(|last| now.0.abs_diff(last.0) >= INTERVAL.unsigned_abs());
+        .is_none_or(|last| since_boot.saturating_sub(last) >= INTERVAL);
     if is_due {
-        usage.searched = Some(now);
+        usage.searched = Some(since_boot);
         let keys: Vec<VariableKey> = usage.sizes.keys().copied().collect();
         for key in keys {
             if let Some(age) = ages.get(&key).copied().or(options.max_age) {

@@ -15,6 +15,9 @@ pub(super) const VARIABLES: TableDefinition<'static, &str, u32> = TableDefinitio
 /// Sizes of Variables.
 pub(super) const SIZES: TableDefinition<'static, u32, u64> = TableDefinition::new("sizes");
 
+/// Boot of the system, time since it in milliseconds, and the time from which ages count then.
+pub(super) const AGE: TableDefinition<'static, (), (&str, u64, i64)> = TableDefinition::new("age");
+
 /// Format of the file.
 pub(super) const FORMAT_TABLE: TableDefinition<'static, (), u32> = TableDefinition::new("format");
 

@@ -339,3 +339,56 @@ fn a_value_without_changes_is_continued_up_to_now() {
     let unknown = at(&mut stopped, A::TimeAverage, 50., 60.);
     assert_eq!(unknown.status_code(), no_data);
 }
+
+#[test]
+fn nothing_is_known_in_a_gap() {
+    let mut records = with_status(&[
+        (0., 10., GOOD),
+        (10., 20., GOOD),
+        (20., 0., NO_DATA),
+        (40., 50., GOOD),
+        (50., 60., GOOD),
+    ]);
+    let no_data = takt_ua::StatusCode::BadNoData;
+    for settings in [stepped(), sloped(false)] {
+        for aggregate in [
+            A::TimeAverage,
+            A::Total,
+            A::Average,
+            A::Minimum,
+            A::Interpolative,
+        ] {
+            for (from, to) in [(20., 40.), (22., 38.)] {
+                let found = processed(&mut records, aggregate, from, to, 0., settings);
+                assert_eq!(found[0].status_code(), no_data, "{aggregate:?}");
+                assert_eq!(found[0].value, None);
+            }
+        }
+        for use_simple_bounds in [false, true] {
+            let times = vec![time(15.), time(30.), time(45.)];
+            let mut query = takt_history::AtTimeQuery::new(times, use_simple_bounds, settings);
+            let mut output = unlimited();
+            query
+                .run(
+                    &mut records,
+                    &mut output,
+                    &mut takt_history::Budget::new(100),
+                )
+                .unwrap();
+            let found: Vec<_> = decode(&output)
+                .iter()
+                .map(takt_ua::DataValue::status_code)
+                .collect();
+            assert!(!found[0].is_bad() && found[2].is_good(), "{found:?}");
+            assert_eq!(found[1], no_data);
+        }
+        // The area of an interval with a gap is that of its known parts.
+        let found = processed(&mut records, A::TimeAverage, 10., 50., 0., settings);
+        let expected = if settings.stepped { 35. } else { 37.5 };
+        assert_eq!(found[0].value, Some(Variant::Double(expected)));
+        assert!(found[0].status_code().is_uncertain());
+    }
+    // Up to a gap a value holds that is Stepped.
+    let before = processed(&mut records, A::TimeAverage, 12., 18., 0., stepped());
+    assert!(before[0].status_code().is_good(), "{before:?}");
+}

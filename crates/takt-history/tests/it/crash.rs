@@ -28,7 +28,7 @@ fn record_until_killed() {
             .iter()
             .map(|key| (*key, record(f64::from(next), &value, 0)));
         store
-            .append(records.collect(), time(f64::from(next)))
+            .append(records.collect(), moment(f64::from(next)))
             .unwrap();
         println!("durable {next}");
         std::io::stdout().flush().unwrap();

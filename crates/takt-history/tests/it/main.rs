@@ -1,9 +1,14 @@
 //! Histories in a file: queries, aggregates, bounds and crashes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 mod aggregates;
 mod bounds;
 mod crash;
+mod files;
 mod queries;
 mod support;

@@ -175,7 +175,7 @@ proptest! {
                 appended.push((other, crate::support::record(f64::from(stored.at), &Variant::from(1), 0)));
                 appended.push((key, record));
             }
-            store.append(appended, time(1000.)).unwrap();
+            store.append(appended, moment(1000.)).unwrap();
         }
         let mut memory = MemoryRecords::new(all);
         let mut stored = store.reader().records(key).unwrap();

@@ -34,6 +34,20 @@ pub enum DatabaseError {
         /// Description of the error.
         reason: String,
     },
+    /// The file is a database of another kind, for example a history.
+    #[error("{} is no database of a registry: it has the tables {tables}", path.display())]
+    Foreign {
+        /// Path of the database.
+        path: PathBuf,
+        /// Names of its tables.
+        tables: String,
+    },
+    /// The path is that of a directory, a device or a pipe.
+    #[error("the database {} cannot be used: this is no file", path.display())]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
     /// The file was written by a version with another layout.
     #[error("the database {} has format {found}, this version reads format {FORMAT}", path.display())]
     Format {

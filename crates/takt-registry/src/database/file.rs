@@ -40,6 +40,9 @@ pub(super) fn from_disk(
 /// truncation.
 pub(super) fn open_or_make(path: &Path, opener: &Opener) -> Result<redb::Database, DatabaseError> {
     match std::fs::metadata(path) {
+        Ok(file) if !file.is_file() => Err(DatabaseError::NoFile {
+            path: path.to_owned(),
+        }),
         Ok(file) if file.len() == 0 => Err(DatabaseError::Empty {
             path: path.to_owned(),
         }),
@@ -108,6 +111,12 @@ fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
 
 fn initialize(redb: &redb::Database, path: &Path) -> Result<(), DatabaseError> {
     let transaction = redb.begin_write()?;
+    if let Some(tables) = tables::foreign(&transaction)? {
+        return Err(DatabaseError::Foreign {
+            path: path.to_owned(),
+            tables,
+        });
+    }
     let found = tables::make(&transaction)?;
     if found != FORMAT {
         return Err(DatabaseError::Format {

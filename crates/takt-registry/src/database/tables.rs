@@ -1,8 +1,8 @@
 //! Tables of the file, and the storage of changes in them.
 
 use redb::{
-    MultimapTableDefinition, ReadTransaction, ReadableDatabase, ReadableMultimapTable,
-    ReadableTable, TableDefinition, WriteTransaction,
+    MultimapTableDefinition, MultimapTableHandle, ReadTransaction, ReadableDatabase,
+    ReadableMultimapTable, ReadableTable, TableDefinition, TableHandle, WriteTransaction,
 };
 use takt_space::Change;
 use takt_ua::binary::Encode;
@@ -35,6 +35,16 @@ const SECURITY_GROUPS: TableDefinition<&str, SecurityGroupRow<'static>> =
 type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
 /// Key in `META` of the highest token of all SecurityGroups so far, including removed ones.
 const LAST_TOKEN: &str = "last token";
+
+/// Returns the names of the tables of a database of another kind; `None` for that of a registry, and for one without tables.
+pub(super) fn foreign(transaction: &WriteTransaction) -> Result<Option<String>, DatabaseError> {
+    let tables = transaction.list_tables()?;
+    let mut names: Vec<_> = tables.map(|table| table.name().to_owned()).collect();
+    let multimaps = transaction.list_multimap_tables()?;
+    names.extend(multimaps.map(|table| table.name().to_owned()));
+    let is_foreign = !names.is_empty() && names.iter().all(|name| name != META.name());
+    Ok(is_foreign.then(|| names.join(", ")))
+}
 
 /// Creates missing tables, and returns the format of the file.
 pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError> {

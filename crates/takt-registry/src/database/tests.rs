@@ -131,6 +131,23 @@ fn empty_and_foreign_files_are_not_overwritten() {
     fs::write(&path, "no database at all").unwrap();
     assert!(matches!(read(&path), Err(DatabaseError::Damaged { .. })));
     fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(matches!(read(&path), Err(DatabaseError::NoFile { .. })));
+    fs::remove_dir(&path).unwrap();
+    // Another database, for example a history.
+    let history = redb::Database::create(&path).unwrap();
+    let transaction = history.begin_write().unwrap();
+    let table = redb::TableDefinition::<(), u32>::new("format");
+    transaction.open_table(table).unwrap();
+    transaction.commit().unwrap();
+    drop(history);
+    for _ in 0..2 {
+        match read(&path) {
+            Err(DatabaseError::Foreign { tables, .. }) => assert_eq!(tables, "format"),
+            other => panic!("{other:?}"),
+        }
+    }
+    fs::remove_file(&path).unwrap();
     assert!(read(&path).is_ok());
     let files: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
     assert_eq!(files.len(), 1, "{files:?}");

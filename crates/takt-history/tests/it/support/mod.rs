@@ -11,6 +11,14 @@ pub(crate) fn time(seconds: f64) -> DateTime {
     DateTime(EPOCH + (seconds * 1e7).round() as i64)
 }
 
+/// A moment at which both clocks are right.
+pub(crate) fn moment(seconds: f64) -> StoreTime {
+    StoreTime {
+        date_time: time(seconds),
+        since_boot: std::time::Duration::from_secs_f64(1000. + seconds),
+    }
+}
+
 pub(crate) fn seconds(time: DateTime) -> f64 {
     (time.0 - EPOCH) as f64 / 1e7
 }

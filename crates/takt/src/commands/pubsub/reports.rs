@@ -106,6 +106,7 @@ pub(in crate::commands) fn component_json(kind: &str, component: &ComponentState
         "state": format!("{:?}", component.state),
         "networkMessages": statistics.network_messages,
         "errors": statistics.errors,
+        "clockSteps": statistics.clock_steps,
         "losses": losses.collect::<Map<_, _>>(),
     })
 }
