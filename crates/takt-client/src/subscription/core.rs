@@ -77,6 +77,8 @@ pub(super) struct Created {
     /// Connection on which the Publish requests wait.
     connection: u64,
     pub(super) publishing_interval: Duration,
+    /// Longest time between two messages.
+    keep_alive: Duration,
     /// Time without a message after which the server is considered dead.
     pub(super) patience: Duration,
     pub(super) last_message: Instant,
@@ -129,6 +131,16 @@ impl<C: Publishing> Core<C> {
         created.map_or(self.options.publishing_interval, |created| {
             created.publishing_interval
         })
+    }
+
+    pub(crate) fn keep_alive(&self) -> Duration {
+        let created = self.created.as_ref();
+        created.map_or(Duration::ZERO, |created| created.keep_alive)
+    }
+
+    pub(crate) fn silence(&self) -> Duration {
+        let created = self.created.as_ref();
+        created.map_or(Duration::ZERO, |created| created.last_message.elapsed())
     }
 
     /// Returns the time after which the server is considered dead if it sends nothing.
@@ -264,8 +276,8 @@ impl<C: Publishing> Core<C> {
             Duration::try_from_secs_f64(interval).unwrap_or(options.publishing_interval);
         // The server sends a message after this number of intervals; the limit is twice that, plus the time limit of
         // a request.
-        let silence = publishing_interval
-            .saturating_mul(response.revised_max_keep_alive_count.saturating_mul(2));
+        let keep_alive = publishing_interval.saturating_mul(response.revised_max_keep_alive_count);
+        let silence = keep_alive.saturating_mul(2);
         // The server has no messages of the previous Subscription any more.
         let count = self.pending.len();
         self.pending
@@ -276,6 +288,7 @@ impl<C: Publishing> Core<C> {
             epoch: self.client.epoch(),
             connection: self.client.connections(),
             publishing_interval,
+            keep_alive,
             patience: silence.saturating_add(self.client.timeout()),
             last_message: Instant::now(),
             outstanding: 0,

@@ -55,6 +55,23 @@ impl Subscription {
         self.core.publishing_interval()
     }
 
+    /// Returns the longest time between two messages of the server, as it has promised: the publishing interval times the keep-alive
+    /// count.
+    pub fn keep_alive(&self) -> Duration {
+        self.core.keep_alive()
+    }
+
+    /// Returns the time since the last message of the server. Messages are received by [`next`](Self::next), so it is meaningful when
+    /// that has returned nothing.
+    pub fn silence(&self) -> Duration {
+        self.core.silence()
+    }
+
+    /// Lets the current values of all items arrive again, also of those that have not changed.
+    pub fn request_values(&mut self) {
+        self.core.request_values();
+    }
+
     /// Returns the number of missing messages that the server could not send again.
     pub fn lost_messages(&self) -> u64 {
         self.core.lost_messages

@@ -21,6 +21,7 @@ use super::copy::Copy;
 use super::options::MirrorOptions;
 use super::problem;
 use super::scan::{Scan, ScanError, scan};
+use super::silence::Silence;
 use super::unreadable::Unreadable;
 use crate::forwarding::{Gateway, Maps, Naming};
 
@@ -46,8 +47,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Time limit of a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time without a message after which a silent server is asked, in publishing intervals.
-const KEEP_ALIVE: u32 = 8;
+/// Lifetime of the Subscription without a request, in publishing intervals.
+const LIFETIME: u32 = 40;
 
 /// Least time between two scans after a reconnection.
 const RESCAN: Duration = Duration::from_secs(5);
@@ -74,6 +75,7 @@ struct Followed {
     targets: HashMap<u32, (NodeId, Arc<StoredValue>)>,
     /// NamespaceIndexes of the session.
     maps: Maps,
+    silence: Silence,
 }
 
 impl Follower {
@@ -152,6 +154,9 @@ impl Follower {
             }
             let change = followed.subscription.next(LOOK)?;
             self.leave_unreadable(&mut followed);
+            if change.is_none() || followed.silence.is_silent() {
+                self.notice_silence(&mut followed);
+            }
             let Followed {
                 subscription, maps, ..
             } = &mut followed;
@@ -190,6 +195,24 @@ impl Follower {
                     (scanning, is_current) = (None, true);
                 }
             }
+        }
+    }
+
+    /// Marks the values while the server hangs, before its connection counts as lost. The next message brings all of them back.
+    fn notice_silence(&self, followed: &mut Followed) {
+        let silence = &mut followed.silence;
+        if !silence.note(&self.options, &followed.subscription) {
+            return;
+        }
+        if silence.is_silent() {
+            self.mark_away();
+            self.copy.show(true, problem::SILENT);
+            if silence.is_to_be_said() {
+                tracing::warn!(mirror = self.options.name, "{}", problem::SILENT);
+            }
+        } else {
+            followed.subscription.request_values();
+            self.show_available();
         }
     }
 
@@ -293,8 +316,9 @@ impl Follower {
         self.naming.update(&mut client, &mut maps)?;
         let options = SubscriptionOptions {
             publishing_interval: self.options.interval,
-            max_keep_alive_count: KEEP_ALIVE,
-            lifetime_count: KEEP_ALIVE * 5,
+            // A server that hangs is noticed soon.
+            max_keep_alive_count: 1,
+            lifetime_count: LIFETIME,
             ..SubscriptionOptions::default()
         };
         let mut subscription = Subscription::create(client, options)?;
@@ -326,6 +350,7 @@ impl Follower {
             subscription,
             targets,
             maps,
+            silence: Silence::default(),
         })
     }
 

@@ -7,6 +7,7 @@
 //! * [`namespaces`]: the namespaces of mirrors in the database.
 //! * [`shared`]: types, which several mirrors may use.
 //! * [`unreadable`]: values that cannot be decoded.
+//! * [`silence`]: a server that hangs while its connection is open.
 //! * [`problem`]: the reason why a mirror is away, and whether it lasts.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
@@ -25,6 +26,7 @@ mod problem;
 mod references;
 mod scan;
 mod shared;
+mod silence;
 mod unreadable;
 
 use std::sync::Arc;

@@ -28,6 +28,10 @@ pub struct MirrorOptions {
     pub reverse: Option<ReverseClient>,
     /// Interval at which values are sampled and sent by the server.
     pub interval: Duration,
+    /// Time without a message of the server after which its values are not Good any more; by default
+    /// [`default_silence`](Self::default_silence). The server is asked for a message in each interval. If it sends them less often,
+    /// the time is longer.
+    pub silence: Option<Duration>,
 }
 
 /// Error of a text that is not a mirror.
@@ -75,7 +79,14 @@ impl MirrorOptions {
             server_uri: None,
             reverse: None,
             interval: Duration::from_millis(250),
+            silence: None,
         })
+    }
+
+    /// Returns three intervals, at least half a second.
+    #[must_use]
+    pub fn default_silence(interval: Duration) -> Duration {
+        interval.saturating_mul(3).max(Duration::from_millis(500))
     }
 
     /// Prefix of the namespace URIs of the mirrored instances.

@@ -10,6 +10,9 @@ use super::scan::ScanError;
 /// reconnection to browse the server again.
 const CONNECTIONS: usize = 4;
 
+/// Text for a server that sends nothing, while its connection is open.
+pub(super) const SILENT: &str = "the server sends nothing; its values are the last ones";
+
 /// Returns true if further attempts fail too until somebody changes something. A server may lock out a user that tries often.
 pub(super) fn is_lasting(error: &ScanError) -> bool {
     match error {

@@ -164,6 +164,9 @@ pub struct MirrorArguments {
     /// Interval at which the mirrored servers sample and send values.
     #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
     pub mirror_interval: Duration,
+    /// Time without a message of a mirrored server after which its values are not Good [default: 3 intervals, at least 500ms].
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "mirror")]
+    pub mirror_silence: Option<Duration>,
 }
 
 #[derive(Debug, Subcommand)]

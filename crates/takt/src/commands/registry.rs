@@ -123,6 +123,7 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
             ));
         }
         mirror.interval = arguments.mirror_interval;
+        mirror.silence = arguments.mirror_silence;
         if let Some(choice) = of_mirror(&arguments.mirror_security, &name, &names) {
             mirror.security.choice = choice.parse().map_err(|error: String| {
                 explain::with_help(error, "See --security in `takt browse --help`.")

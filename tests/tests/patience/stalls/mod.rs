@@ -4,6 +4,7 @@
 //! the same time.
 
 mod followers;
+mod log;
 mod plant;
 mod relay;
 
@@ -96,6 +97,13 @@ fn run(case: Case) -> Vec<Duration> {
         plant.change();
     }
     thread::sleep(length);
+    if (disturbance, side) == (Disturbance::Stall, Side::Provider) && seconds > 1.0 {
+        // The mirror notices a server that hangs within a second.
+        let mirrored = followers
+            .iter_mut()
+            .find(|it| it.name == "mirrored over memory");
+        assert_eq!(mirrored.and_then(Follower::constant), None, "{case:?}");
+    }
     plant.end(disturbance, side, &mut followers);
     let end = Instant::now();
     let times = settle(&plant, &mut followers, &format!("{case:?}"), end);
