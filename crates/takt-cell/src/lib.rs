@@ -14,6 +14,8 @@
 //! 15 ns for a number, [`Cell::encode_data_value`]. A real-time thread uses [`Cell::set_scalar`], [`Cell::set_slice`]
 //! and [`Cell::read_scalar`], [`Cell::read_slice`], which encode nothing: 10 ns for a number.
 //!
+//! A cell with a [deadline](Cell::deadline) says that its value is an old one when nobody sets it any more.
+//!
 //! A [shared](Cell::share) cell is in memory that other processes read while this one sleeps, is busy, or is stopped.
 //! A [`Publication`] publishes a value from another source there.
 //!
@@ -34,6 +36,8 @@
 
 mod bulk;
 mod cell;
+#[cfg(not(loom))]
+mod deadline;
 mod error;
 mod layout;
 #[cfg(not(loom))]

@@ -342,15 +342,46 @@ impl Cell {
         source_timestamp: DateTime,
         write: impl FnOnce(&[AtomicU64]),
     ) -> Result<(), CellError> {
-        // At most MAX_CAPACITY, so it fits 32 bits.
-        let meta = (length as u64) << 32 | u64::from(status.0);
         self.slots()
-            .set(|words| {
-                put(words, META, meta);
-                put(words, TIME, source_timestamp.0.cast_unsigned());
-                write(words.get(VALUE..).unwrap_or_default());
-            })
+            .set(words_of(length, status, source_timestamp, write))
             .map_err(|Busy| CellError::Busy)
+    }
+
+    /// Stores an encoded value of this cell with another status, unless a set has begun after the one with the ticket `last`.
+    /// Returns the ticket of this set.
+    #[cfg(not(loom))]
+    pub(crate) fn store_after(
+        &self,
+        last: u64,
+        encoded: &[u8],
+        status: StatusCode,
+        source_timestamp: DateTime,
+    ) -> Option<u64> {
+        let write = |words: &[AtomicU64]| {
+            let mut writer = WordWriter::new(words);
+            writer.put(encoded);
+            writer.finish();
+        };
+        let write = words_of(encoded.len(), status, source_timestamp, write);
+        let stored = self.slots().set_after(last, write);
+        stored.is_ok_and(|stored| stored).then_some(last + 1)
+    }
+}
+
+/// Returns the function that writes the words of a slot: those of the value, which `write` stores, and its properties.
+#[inline]
+fn words_of(
+    length: usize,
+    status: StatusCode,
+    source_timestamp: DateTime,
+    write: impl FnOnce(&[AtomicU64]),
+) -> impl FnOnce(&[AtomicU64]) {
+    // At most MAX_CAPACITY, so it fits 32 bits.
+    let meta = (length as u64) << 32 | u64::from(status.0);
+    move |words| {
+        put(words, META, meta);
+        put(words, TIME, source_timestamp.0.cast_unsigned());
+        write(words.get(VALUE..).unwrap_or_default());
     }
 }
 

@@ -161,6 +161,12 @@ impl<'a, const N: usize> Slots<'a, N> {
             .split_first()
     }
 
+    /// Returns the last ticket, perhaps that of a set that is under way.
+    #[cfg(not(loom))]
+    pub(crate) fn last_ticket(&self) -> u64 {
+        self.control.tickets.load(Ordering::Acquire)
+    }
+
     /// Sets a value: `write` stores the words after the sequence, relaxed.
     ///
     /// A superseded set is complete without a call of `write`.
@@ -168,6 +174,33 @@ impl<'a, const N: usize> Slots<'a, N> {
     pub(crate) fn set(&self, write: impl FnOnce(&[AtomicU64])) -> Result<(), Busy> {
         // Unique in every order; later than the ticket of any set that happened before.
         let generation = self.control.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+        self.set_generation(generation, write)
+    }
+
+    /// Sets a value unless a set has begun after the one with the ticket `last`; returns false in that case. Each set that begins from
+    /// now on has a later ticket, so it wins in every order.
+    #[cfg(not(loom))]
+    pub(crate) fn set_after(
+        &self,
+        last: u64,
+        write: impl FnOnce(&[AtomicU64]),
+    ) -> Result<bool, Busy> {
+        let tickets = &self.control.tickets;
+        let (generation, order) = (last + 1, Ordering::Relaxed);
+        let taken = tickets.compare_exchange(last, generation, Ordering::AcqRel, order);
+        if taken.is_err() {
+            return Ok(false);
+        }
+        self.set_generation(generation, write)?;
+        Ok(true)
+    }
+
+    #[inline]
+    fn set_generation(
+        &self,
+        generation: u64,
+        write: impl FnOnce(&[AtomicU64]),
+    ) -> Result<(), Busy> {
         let Some((number, sequence, words)) = self.claim(generation)? else {
             return Ok(());
         };
