@@ -27,3 +27,4 @@ mod python_opcua;
 mod security;
 mod security_peers;
 mod tshark;
+mod unreadable;
