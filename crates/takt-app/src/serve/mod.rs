@@ -416,6 +416,8 @@ impl Transports {
             shared_memory.set_processor(idling.bound_to());
         }
         self.look_at_certificates(Instant::now());
+        // Restored Subscriptions are sampled before the first client comes.
+        self.set_alarm();
         let mut awake = false;
         let mut look_again = false;
         // True if the last request came over shared memory.
@@ -461,18 +463,23 @@ impl Transports {
                     tcp.serve_large(now);
                 }
             }
-            let memory = self.services.server.memory();
-            let give_back = self.peak.note(memory.used());
-            let release = self.kept.note(memory.used(), memory.limit());
-            let deadline = self.services.server.next_deadline();
-            let deadlines = deadline.into_iter().chain(give_back).chain(release);
-            // The look at the certificates is mostly the latest: as the last one, it does not set the alarm again.
-            for at in deadlines.chain(self.validity.next()) {
-                self.alarm.at(at);
-            }
+            self.set_alarm();
             if answered {
                 idling.answered();
             }
+        }
+    }
+
+    /// Sets the alarm to the next time at which something has to be done without a request.
+    fn set_alarm(&mut self) {
+        let memory = self.services.server.memory();
+        let give_back = self.peak.note(memory.used());
+        let release = self.kept.note(memory.used(), memory.limit());
+        let deadline = self.services.server.next_deadline();
+        let deadlines = deadline.into_iter().chain(give_back).chain(release);
+        // The look at the certificates is mostly the latest: as the last one, it does not set the alarm again.
+        for at in deadlines.chain(self.validity.next()) {
+            self.alarm.at(at);
         }
     }
 

@@ -2,15 +2,16 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_app::client::Client;
 use takt_app::serve::ServeOptions;
-use takt_app::{ClientOptions, Provider, Variable};
+use takt_app::{Cell, ClientOptions, Provider, Variable};
 use takt_registry::{Registry, RegistryOptions};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
-use takt_ua::{NodeId, StatusCode, ids};
+use takt_ua::{DateTime, NodeId, StatusCode, ids};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const VALUE: u32 = 13;
@@ -27,6 +28,48 @@ fn start(directory: &Path) -> Provider {
         .state_directory(directory.join("state"))
         .start()
         .unwrap()
+}
+
+/// A restored Subscription is sampled before any client connects.
+#[test]
+fn values_are_sampled_from_the_start_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = |cell: &Arc<Cell>| {
+        Provider::builder("Press")
+            .without_registry()
+            .endpoint("opc.tcp://127.0.0.1:0")
+            .variable(Variable::cell("Count", cell))
+            .serve(ServeOptions {
+                runtime_directory: Some(directory.path().join("runtime")),
+                ..ServeOptions::default()
+            })
+            .state_directory(directory.path().join("state"))
+            .start()
+            .unwrap()
+    };
+    let set = |cell: &Cell, number: u32| {
+        let now = DateTime::now();
+        cell.set(&number.into(), StatusCode::Good, now).unwrap();
+    };
+    let cell = Arc::new(Cell::of(&0_u32.into()));
+    let provider = start(&cell);
+    let mut client = connect(&provider, directory.path(), false);
+    let id = subscribe(&mut client, count());
+    receive(&mut client, 0);
+    client.disconnect();
+    drop(client);
+    drop(provider);
+
+    let provider = start(&cell);
+    // Each value lasts for many sampling intervals, so that a loaded machine samples some of them.
+    for number in 1..=20 {
+        set(&cell, number);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut client = connect(&provider, directory.path(), false);
+    take_over(&mut client, id);
+    let (values, _) = receive(&mut client, 20);
+    assert!(values.len() > 2, "{values:?}");
 }
 
 fn connect(provider: &Provider, directory: &Path, is_shared_memory: bool) -> Client {

@@ -9,6 +9,9 @@ use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 #[repr(transparent)]
 pub struct DateTime(pub i64);
 
+/// Ticks of 9999-12-31T23:59:59: this instant and later ones are equal to [`DateTime::MAX`] (OPC 10000-6, 5.2.2.5).
+const LAST_TICKS: i64 = 2_650_467_743_990_000_000;
+
 /// Ticks from 1601-01-01 to 1970-01-01.
 const UNIX_EPOCH_TICKS: i64 = 116_444_736_000_000_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
@@ -38,7 +41,8 @@ impl DateTime {
         self.0.saturating_sub(UNIX_EPOCH_TICKS).saturating_mul(100)
     }
 
-    /// Returns the text in ISO 8601 (RFC 3339), also of [`MIN`](Self::MIN) and [`MAX`](Self::MAX), for programs.
+    /// Returns the text in ISO 8601 (RFC 3339), also of [`MIN`](Self::MIN) and [`MAX`](Self::MAX), for programs. Instants
+    /// before 1601 and after 9999 are those limits.
     pub fn to_iso8601(self) -> String {
         Iso8601(self).to_string()
     }
@@ -119,8 +123,9 @@ struct Iso8601(DateTime);
 
 impl std::fmt::Display for Iso8601 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let seconds = self.0.0.div_euclid(TICKS_PER_SECOND);
-        let mut fraction = self.0.0.rem_euclid(TICKS_PER_SECOND);
+        let ticks = self.0.0.clamp(0, LAST_TICKS);
+        let seconds = ticks.div_euclid(TICKS_PER_SECOND);
+        let mut fraction = ticks.rem_euclid(TICKS_PER_SECOND);
         let unix_seconds = seconds - UNIX_EPOCH_TICKS / TICKS_PER_SECOND;
         let (year, month, day) = civil_from_days(unix_seconds.div_euclid(SECONDS_PER_DAY));
         let time = unix_seconds.rem_euclid(SECONDS_PER_DAY);
@@ -146,8 +151,8 @@ impl std::fmt::Display for DateTime {
     /// stand for "none" and "forever".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
-            Self::MIN => f.write_str("MinValue"),
-            Self::MAX => f.write_str("MaxValue"),
+            time if time <= Self::MIN => f.write_str("MinValue"),
+            time if time.0 > LAST_TICKS => f.write_str("MaxValue"),
             time => Iso8601(time).fmt(f),
         }
     }
@@ -231,7 +236,10 @@ fn parse(text: &str) -> Option<DateTime> {
         .checked_mul(TICKS_PER_SECOND)?
         .checked_add(fraction)?
         .checked_add(UNIX_EPOCH_TICKS)?;
-    Some(DateTime(ticks))
+    Some(match ticks >= LAST_TICKS {
+        true => DateTime::MAX,
+        false => DateTime(ticks),
+    })
 }
 
 impl Encode for DateTime {
