@@ -7,6 +7,7 @@ use takt_space::Event;
 use takt_ua::{ByteString, DateTime, LocalizedText, NodeId, StatusCode, UaString, ids};
 
 use super::fields::{exclusive_state, non_exclusive_states, two_state};
+use super::kept::KeptState;
 use super::limits::{Kind, LimitState, Limits};
 use super::shelving::Shelving;
 
@@ -75,6 +76,48 @@ impl Condition {
         }
     }
 
+    /// Goes on with the state of the last run.
+    pub(super) fn restore(&mut self, kept: KeptState) {
+        self.is_enabled = kept.is_enabled;
+        self.active = LimitState::of_code(kept.active);
+        self.is_acked = kept.is_acked;
+        self.is_confirmed = kept.is_confirmed || !self.identity.needs_confirmation;
+        self.severity = kept.severity;
+        self.last_severity = kept.last_severity;
+        self.comment = kept.comment;
+        self.comment_time = kept.comment_time;
+        self.user = kept.user;
+        self.message = kept.message.into_string();
+        self.event_ids = kept.event_ids.into_iter().take(REMEMBERED).collect();
+        self.current_ids = self.event_ids.len();
+    }
+
+    /// Returns the state for the next run, if it is not that of a new Condition.
+    pub(super) fn kept(&self) -> Option<KeptState> {
+        let is_kept = self.is_retained() || !self.is_enabled;
+        is_kept.then(|| KeptState {
+            is_enabled: self.is_enabled,
+            active: self.active.map_or(0, LimitState::code),
+            is_acked: self.is_acked,
+            is_confirmed: self.is_confirmed,
+            severity: self.severity,
+            last_severity: self.last_severity,
+            comment: self.comment.clone(),
+            comment_time: self.comment_time,
+            user: self.user.clone(),
+            message: self.message.as_str().into(),
+            event_ids: {
+                let ids = self.event_ids.iter();
+                let first = self.event_ids.len() - self.current_ids;
+                ids.skip(first).cloned().collect()
+            },
+        })
+    }
+
+    pub(super) fn active(&self) -> Option<LimitState> {
+        self.active
+    }
+
     pub(super) fn is_enabled(&self) -> bool {
         self.is_enabled
     }
@@ -135,6 +178,15 @@ impl Condition {
                 self.message = format!("{source} {value:.1} normal");
             }
         }
+    }
+
+    /// Notes that an alarm of the last run is still active: somebody has to acknowledge it again. EventIds that nobody has
+    /// acknowledged remain valid.
+    pub(super) fn begin_again(&mut self, value: f64) {
+        let pending = (!self.is_acked).then_some(self.current_ids);
+        let active = self.active.take();
+        self.set_active(active, value);
+        self.current_ids = pending.unwrap_or(self.current_ids);
     }
 
     /// Sets the quality of the value. Returns true if it is another one.
@@ -206,7 +258,7 @@ impl Condition {
     }
 
     /// Returns true if clients still have to see it.
-    fn is_retained(&self) -> bool {
+    pub(super) fn is_retained(&self) -> bool {
         self.is_enabled && (self.active.is_some() || !self.is_acked || !self.is_confirmed)
     }
 
@@ -346,6 +398,46 @@ mod tests {
     fn truth(event: &Event, name: &str) -> Option<bool> {
         let path = [name, "Id"].map(|name| QualifiedName::new(0, name));
         event.get(&path)?.as_bool()
+    }
+
+    #[test]
+    fn the_state_goes_on_in_the_next_run() {
+        let mut first = condition();
+        assert_eq!(first.kept(), None);
+        first.set_active(Some(LimitState::High), 190.0);
+        first.event(id(1), DateTime(1));
+        let kept = first.kept().unwrap();
+
+        // It is normal now, and nobody has acknowledged it.
+        let mut next = condition();
+        next.restore(kept.clone());
+        assert_eq!(next.active(), Some(LimitState::High));
+        next.set_active(None, 20.0);
+        let event = next.event(id(2), DateTime(2));
+        assert!(event.is_retained());
+        assert_eq!(truth(&event, "ActiveState"), Some(false));
+        assert_eq!(next.acknowledge(&id(1)), Ok(()));
+        assert_eq!(next.confirm(&id(1)), Ok(()));
+        assert!(!next.event(id(3), DateTime(3)).is_retained());
+        assert_eq!(next.kept(), None);
+
+        // It is still active. The EventId of the last run holds until it is acknowledged.
+        let mut next = condition();
+        next.restore(kept);
+        next.begin_again(195.0);
+        next.event(id(4), DateTime(4));
+        assert_eq!(next.acknowledge(&id(1)), Ok(()));
+        let kept = next.kept().unwrap();
+        let mut again = condition();
+        again.restore(kept);
+        again.begin_again(195.0);
+        let event = again.event(id(5), DateTime(5));
+        assert_eq!(truth(&event, "AckedState"), Some(false));
+        assert_eq!(
+            again.acknowledge(&id(1)),
+            Err(StatusCode::BadEventIdUnknown)
+        );
+        assert_eq!(again.acknowledge(&id(5)), Ok(()));
     }
 
     #[test]

@@ -35,6 +35,20 @@ pub(crate) enum LimitState {
 }
 
 impl LimitState {
+    const ALL: [Self; 4] = [Self::HighHigh, Self::High, Self::Low, Self::LowLow];
+
+    /// Returns a number from 1 on, for files.
+    pub(crate) fn code(self) -> u8 {
+        let at = Self::ALL.iter().position(|state| *state == self);
+        at.and_then(|at| u8::try_from(at + 1).ok()).unwrap_or(0)
+    }
+
+    /// Returns the state with a [`code`](Self::code).
+    pub(crate) fn of_code(code: u8) -> Option<Self> {
+        let at = usize::from(code).checked_sub(1)?;
+        Self::ALL.get(at).copied()
+    }
+
     /// Returns true if a value in this state exceeds the limit of the other state as well.
     pub(crate) fn includes(self, other: Self) -> bool {
         self == other
@@ -142,10 +156,11 @@ pub(crate) struct LimitMonitor {
 }
 
 impl LimitMonitor {
-    pub(crate) fn new(limits: Limits) -> Self {
+    /// Begins with a state, that of the last run.
+    pub(crate) fn new(limits: Limits, state: Option<LimitState>) -> Self {
         Self {
             limits,
-            state: None,
+            state,
             pending: None,
         }
     }
@@ -203,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_state_ends_beyond_the_deadband() {
-        let mut monitor = LimitMonitor::new(limits());
+        let mut monitor = LimitMonitor::new(limits(), None);
         let now = Instant::now();
         let mut update = |value| monitor.update(value, now);
         assert_eq!(update(79.9), None);
@@ -220,11 +235,14 @@ mod tests {
     #[test]
     fn delays_suppress_short_excursions() {
         let second = Duration::from_secs(1);
-        let mut monitor = LimitMonitor::new(Limits {
-            on_delay: second,
-            off_delay: 2 * second,
-            ..limits()
-        });
+        let mut monitor = LimitMonitor::new(
+            Limits {
+                on_delay: second,
+                off_delay: 2 * second,
+                ..limits()
+            },
+            None,
+        );
         let start = Instant::now();
         let mut update = |value, seconds: u32| monitor.update(value, start + second * seconds);
         assert_eq!(update(85.0, 0), None);

@@ -5,12 +5,14 @@
 
 mod condition;
 pub(crate) mod fields;
+mod kept;
 pub(crate) mod limits;
 mod methods;
 mod provider_alarms;
 pub(crate) mod shelving;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -21,6 +23,7 @@ use takt_space::{AddressSpace, Value};
 use takt_ua::{DateTime, NodeId};
 
 use condition::{Condition, Identity};
+use kept::KeptFile;
 use limits::{LimitMonitor, Limits};
 use provider_alarms::{Alarm, Alarms, show};
 use shelving::Shelving;
@@ -52,7 +55,8 @@ pub(crate) struct AlarmWatch {
 }
 
 impl AlarmWatch {
-    /// Binds the Methods of Conditions, and starts the thread.
+    /// Binds the Methods of Conditions, and starts the thread. The states of the last run are those of `file`, which keeps them for
+    /// the next one; without it, they end with the Provider.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -60,7 +64,9 @@ impl AlarmWatch {
         space: &AddressSpace,
         sink: EventSink,
         watched: Vec<Watched>,
+        file: Option<PathBuf>,
     ) -> std::io::Result<Self> {
+        let (mut file, mut kept) = KeptFile::open(file);
         let (mut alarms, mut shelving_states) = (HashMap::new(), HashMap::new());
         for one in watched {
             let (source, source_name, value) = one.source;
@@ -74,10 +80,14 @@ impl AlarmWatch {
             };
             let shelving = one.max_time_shelved.map(Shelving::new);
             let mut condition = Condition::new(identity, one.limits, shelving);
+            if let Some(kept) = kept.remove(&one.id) {
+                condition.restore(kept);
+            }
+            let active = condition.active();
             let first = condition.event(sink.new_event_id(), DateTime::now());
             let alarm = Alarm {
                 value,
-                monitor: Mutex::new(LimitMonitor::new(one.limits)),
+                monitor: Mutex::new(LimitMonitor::new(one.limits, active)),
                 shown: show(space, &first).map_err(std::io::Error::other)?,
                 condition: Arc::new(Mutex::new(condition)),
             };
@@ -98,10 +108,14 @@ impl AlarmWatch {
         let thread = thread.spawn({
             let stop = Arc::clone(&stop);
             move || {
+                let mut is_first = true;
                 while !stop.load(Ordering::Acquire) {
-                    alarms.look(Instant::now());
+                    alarms.look(Instant::now(), is_first);
+                    is_first = false;
+                    file.save(&alarms.kept());
                     std::thread::park_timeout(INTERVAL);
                 }
+                file.save(&alarms.kept());
             }
         })?;
         Ok(Self {

@@ -9,6 +9,7 @@ use takt_space::{AddressSpace, AddressSpaceError, Event, StoredValue, Value};
 use takt_ua::{DataValue, DateTime, NodeId, QualifiedName, StatusCode, Variant, ids};
 
 use super::condition::Condition;
+use super::kept::KeptStates;
 use super::limits::LimitMonitor;
 
 /// A Condition with its value.
@@ -37,8 +38,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Alarms {
-    /// Compares all values with their limits.
-    pub(super) fn look(&self, now: Instant) {
+    /// Compares all values with their limits. The first time, Events tell the Conditions of the last run, too.
+    pub(super) fn look(&self, now: Instant, is_first: bool) {
         for alarm in self.alarms.values() {
             let value = current(&alarm.value);
             let mut condition = lock(&alarm.condition);
@@ -46,17 +47,28 @@ impl Alarms {
             let status = value.status_code();
             let mut changed = condition.set_quality(status);
             changed |= condition.expire(now);
+            changed |= is_first && condition.is_retained();
             let number = value.value.as_ref().and_then(Variant::as_f64);
-            if let Some(number) = number.filter(|_| !status.is_bad())
-                && let Some(state) = monitor.update(number, now)
-            {
-                condition.set_active(state, number);
-                changed = true;
+            if let Some(number) = number.filter(|_| !status.is_bad()) {
+                if let Some(state) = monitor.update(number, now) {
+                    condition.set_active(state, number);
+                    changed = true;
+                } else if is_first && condition.active().is_some() {
+                    condition.begin_again(number);
+                }
             }
             if changed && condition.is_enabled() {
                 self.report(alarm, &mut condition);
             }
         }
+    }
+
+    /// Returns the states of Conditions for the next run.
+    pub(super) fn kept(&self) -> KeptStates {
+        let alarms = self.alarms.iter();
+        let kept =
+            alarms.filter_map(|(id, alarm)| Some((id.clone(), lock(&alarm.condition).kept()?)));
+        kept.collect()
     }
 
     pub(super) fn report(&self, alarm: &Alarm, condition: &mut Condition) {

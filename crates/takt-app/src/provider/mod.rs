@@ -322,12 +322,16 @@ impl ProviderBuilder {
                 history.let_read_events(roles);
             }
         }
+        // Without a state folder, durable Subscriptions and states of alarms end with the Provider.
+        let directory = directory_or_default(self.state_directory.as_deref()).ok();
+        let state_file = |extension: &str| {
+            let name = format!("{}.{extension}", offer.application_name);
+            directory.as_ref().map(|folder| folder.join(name))
+        };
         if self.serve.durable_subscriptions.is_none() {
-            let directory = directory_or_default(self.state_directory.as_deref());
-            let name = format!("{}.subscriptions", offer.application_name);
-            // Without a state folder, durable Subscriptions end with the Provider.
-            self.serve.durable_subscriptions = directory.ok().map(|folder| folder.join(name));
+            self.serve.durable_subscriptions = state_file("subscriptions");
         }
+        let alarms_file = state_file("alarms");
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
         let certificates = self.registry_security.certificates.take();
@@ -347,7 +351,8 @@ impl ProviderBuilder {
             true => None,
             false => {
                 let server = nodes.server();
-                let watch = AlarmWatch::start(server.address_space(), server.events(), watched);
+                let space = server.address_space();
+                let watch = AlarmWatch::start(space, server.events(), watched, alarms_file);
                 Some(watch.map_err(ProviderError::Thread)?)
             }
         };

@@ -37,6 +37,7 @@ fn provider(directory: &Path) -> Provider {
                 .needs_confirmation(),
         )
         .serve(options(directory))
+        .state_directory(directory.join("state"))
         .start()
         .unwrap();
     eventually("it registers", || provider.is_registered());
@@ -153,6 +154,40 @@ fn an_alarm_goes_through_its_life_at_the_provider_and_at_the_registry() {
             Ok(())
         );
         assert_eq!(watch.next("Confirmed").fields[3], false.into());
+    }
+}
+
+/// A Provider ends while its alarm is active, and comes back with a normal value: a client of the registry hears of the end, and
+/// can still acknowledge what nobody has acknowledged.
+#[test]
+fn an_alarm_ends_with_a_restart_of_its_provider() {
+    for is_acknowledged in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let _registry = registry(directory);
+        let first = provider(directory);
+        let mut watch = Watch::new(directory, "SemanticRegistryServer");
+        let acknowledge = ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE;
+        let confirm = ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM;
+        set(directory, 190.0);
+        let high = watch.next("Chamber/Temperature 190.0 above limit 180");
+        if is_acknowledged {
+            assert_eq!(watch.respond(acknowledge, &high), Ok(()));
+            watch.next("Acknowledged");
+            assert_eq!(watch.respond(confirm, &high), Ok(()));
+            assert_eq!(watch.next("Confirmed").fields[3], true.into());
+        }
+        drop(first);
+        let _second = provider(directory);
+        let normal = watch.next("Chamber/Temperature");
+        assert_eq!(normal.fields[4], 1_u16.into(), "{normal:?}");
+        assert_eq!(normal.fields[3], (!is_acknowledged).into(), "{normal:?}");
+        if !is_acknowledged {
+            assert_eq!(watch.respond(acknowledge, &high), Ok(()));
+            watch.next("Acknowledged");
+            assert_eq!(watch.respond(confirm, &high), Ok(()));
+            assert_eq!(watch.next("Confirmed").fields[3], false.into());
+        }
     }
 }
 

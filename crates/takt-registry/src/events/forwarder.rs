@@ -11,6 +11,7 @@ use takt_space::{AddressSpace, Event};
 use takt_ua::{NodeId, ids};
 
 use super::link::Link;
+use super::unknown::Unknown;
 use crate::forwarding::Upstream;
 use crate::rules::Rules;
 
@@ -44,6 +45,7 @@ impl Forwarder {
             space: Arc::clone(server.address_space()),
             sink: server.events(),
             links: HashMap::new(),
+            unknown: Unknown::default(),
             available: HashMap::new(),
             listened: None,
             is_following: false,
@@ -82,6 +84,8 @@ struct Following {
     sink: EventSink,
     /// Subscriptions, by the Objects of their servers.
     links: HashMap<NodeId, Link>,
+    /// Conditions of servers whose Subscriptions have ended.
+    unknown: Unknown,
     /// Known servers, by their Objects, and whether they are available.
     available: HashMap<NodeId, (Upstream, bool)>,
     /// Last time at which a client monitored Events.
@@ -140,12 +144,20 @@ impl Following {
             let stays = is_wanted && is_same && !link.has_to_begin_again(now);
             if !stays {
                 link.stop();
-                // The states of its Conditions are not known any more. The next Subscription asks for them.
-                forget_conditions(&self.sink, &link.upstream);
+                self.unknown.forget(&self.sink, &link.upstream);
             }
             stays
         });
+        let is_known = |object: &NodeId| upstreams.iter().any(|known| known.object == *object);
+        self.unknown.end_without(&self.sink, is_known);
+        for (object, link) in &self.links {
+            if link.knows_conditions() {
+                self.unknown.end(&self.sink, object);
+            }
+        }
         if !is_wanted {
+            // Clients that come later learn the states by a refresh.
+            self.unknown = Unknown::default();
             self.sink.release_refreshes(last_hold);
             return false;
         }
@@ -153,7 +165,7 @@ impl Following {
             if upstream.endpoint.is_none() || self.links.contains_key(&upstream.object) {
                 continue;
             }
-            forget_conditions(&self.sink, &upstream);
+            self.unknown.forget(&self.sink, &upstream);
             self.sink.hold_refreshes();
             match Link::start(upstream.clone(), self.sink.clone(), Arc::clone(&self.space)) {
                 Ok(link) => {
@@ -207,8 +219,4 @@ impl Following {
             .message(message.as_str());
         self.sink.report(event);
     }
-}
-
-fn forget_conditions(sink: &EventSink, upstream: &Upstream) {
-    sink.forget_conditions(|condition| upstream.namespaces.contains(&condition.namespace));
 }

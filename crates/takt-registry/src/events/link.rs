@@ -50,8 +50,10 @@ pub(super) struct Link {
     /// Time of the next attempt, when the thread has ended.
     retry: Option<Instant>,
     started: Instant,
-    /// True once the registry has the states of the Conditions.
+    /// True once refreshes need not wait for the states of the Conditions any more.
     is_refreshed: Arc<AtomicBool>,
+    /// True once the registry has the states of the Conditions.
+    knows_conditions: Arc<AtomicBool>,
 }
 
 impl Link {
@@ -63,18 +65,21 @@ impl Link {
     ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let is_refreshed = Arc::new(AtomicBool::new(false));
+        let knows_conditions = Arc::new(AtomicBool::new(false));
         let forwarder = std::thread::current();
         let thread = std::thread::Builder::new().name("events-of".to_owned());
         let thread = thread.spawn({
             let (stop, upstream) = (Arc::clone(&stop), upstream.clone());
             let is_refreshed = Arc::clone(&is_refreshed);
-            let refreshed = move || {
+            let knows = Arc::clone(&knows_conditions);
+            let refreshed = move |knows_all: bool| {
+                knows.fetch_or(knows_all, Ordering::Release);
                 is_refreshed.store(true, Ordering::Release);
                 forwarder.unpark();
             };
             move || {
                 let forwarded = forward(&upstream, &sink, &space, &refreshed, &stop);
-                refreshed();
+                refreshed(false);
                 let Err(error) = forwarded else { return false };
                 // Each attempt takes a session of the server for a while.
                 let is_refused = error.is_lasting()
@@ -97,6 +102,7 @@ impl Link {
             retry: None,
             started: Instant::now(),
             is_refreshed,
+            knows_conditions,
         })
     }
 
@@ -129,6 +135,11 @@ impl Link {
         !self.is_refreshed.load(Ordering::Acquire) && self.started.elapsed() < REFRESH
     }
 
+    /// Returns true if the Conditions that the server still has to show are those that it has reported.
+    pub(super) fn knows_conditions(&self) -> bool {
+        self.knows_conditions.load(Ordering::Acquire)
+    }
+
     /// Lets the thread end.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
@@ -144,13 +155,13 @@ impl Link {
     }
 }
 
-/// Forwards Events of one server until it is stopped or the connection ends. Calls `refreshed` when the states of its Conditions are
-/// known.
+/// Forwards Events of one server until it is stopped or the connection ends. Calls `refreshed` when nothing is
+/// to be waited for any more: with true if the states of its Conditions are known.
 fn forward(
     upstream: &Upstream,
     sink: &EventSink,
     space: &AddressSpace,
-    refreshed: &impl Fn(),
+    refreshed: &impl Fn(bool),
     stop: &AtomicBool,
 ) -> Result<(), ClientError> {
     let Some((endpoint, options)) = upstream.endpoint.clone() else {
@@ -170,7 +181,7 @@ fn forward(
         Err(error) if error.is_connection() => return Err(error),
         Err(error) => {
             tracing::debug!(%error, "{} has no Conditions", upstream.title());
-            refreshed();
+            refreshed(false);
         }
     }
     let followed = follow(
@@ -198,7 +209,7 @@ fn follow(
     fields: &EventFields,
     maps: &Maps,
     (sink, space): (&EventSink, &AddressSpace),
-    refreshed: &impl Fn(),
+    refreshed: &impl Fn(bool),
     stop: &AtomicBool,
 ) -> Result<(), ClientError> {
     let epoch = subscription.client().epoch();
@@ -210,7 +221,7 @@ fn follow(
         }
         let Some(notification) = next else { continue };
         if ends_refresh(&notification.fields) {
-            refreshed();
+            refreshed(true);
         }
         let Some(event) = fields.event_of(&notification.fields) else {
             continue;

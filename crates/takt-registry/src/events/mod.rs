@@ -5,6 +5,7 @@
 //! * [`link`]: one of these Subscriptions.
 //! * [`fields`]: the fields that are selected there.
 //! * [`translation`]: NodeIds and names of the registry in these Events.
+//! * [`unknown`]: Conditions whose states are not known, until the next Subscription tells them.
 //! * [`conditions`]: Methods of Conditions, forwarded to the server of the Condition.
 
 mod conditions;
@@ -12,6 +13,7 @@ mod fields;
 mod forwarder;
 mod link;
 mod translation;
+mod unknown;
 
 pub(crate) use conditions::bind_methods;
 pub(crate) use fields::is_standard_field;

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use takt_space::{Audience, Event};
+use takt_ua::binary::Encode;
 use takt_ua::{ByteString, DateTime, NodeId, QualifiedName, Variant};
 
 /// Maximum number of Events that wait for the engine.
@@ -161,11 +162,7 @@ impl EventQueue {
 
     /// Keeps the Event of a Condition that clients still have to see.
     fn keep(&self, event: &Arc<Event>) {
-        use takt_ua::binary::Encode;
-        let mut key = event.condition().encode_to_vec();
-        if let Some(Variant::NodeId(branch)) = event.named("BranchId") {
-            key.extend(branch.encode_to_vec());
-        }
+        let key = key_of(event);
         let mut conditions = self.conditions();
         if !event.is_retained() {
             conditions.remove(&key);
@@ -185,10 +182,14 @@ impl EventQueue {
         self.conditions().values().cloned().collect()
     }
 
-    /// Forgets the Conditions of sources for which `is_gone` returns true.
-    pub(crate) fn forget(&self, is_gone: &dyn Fn(&NodeId) -> bool) {
-        self.conditions()
-            .retain(|_, event| !is_gone(event.condition()));
+    /// Forgets the Conditions for which `is_gone` returns true, and returns their last Events.
+    fn forget(&self, is_gone: &dyn Fn(&NodeId) -> bool) -> Vec<Arc<Event>> {
+        let mut conditions = self.conditions();
+        let all = std::mem::take(&mut *conditions).into_iter();
+        let (gone, kept): (BTreeMap<_, _>, _) =
+            all.partition(|(_, event)| is_gone(event.condition()));
+        *conditions = kept;
+        gone.into_values().collect()
     }
 
     /// Adds the missing ones of EventId, Time and ReceiveTime to an Event.
@@ -247,6 +248,15 @@ impl EventQueue {
             .map(|(lane, audience)| (lane.take_lost(), audience));
         lost.find(|(count, _)| *count > 0)
     }
+}
+
+/// Returns the key of the Condition, or of the branch of one, that an Event belongs to.
+fn key_of(event: &Event) -> Vec<u8> {
+    let mut key = event.condition().encode_to_vec();
+    if let Some(Variant::NodeId(branch)) = event.named("BranchId") {
+        key.extend(branch.encode_to_vec());
+    }
+    key
 }
 
 /// A bounded queue of Events.
@@ -333,9 +343,15 @@ impl EventSink {
         self.0.release_refreshes(last_hold);
     }
 
-    /// Forgets the retained Events of Conditions for whose ConditionId `is_gone` returns true.
-    pub fn forget_conditions(&self, is_gone: impl Fn(&NodeId) -> bool) {
-        self.0.forget(&is_gone);
+    /// Forgets the retained Events of Conditions for whose ConditionId `is_gone` returns true, and returns them.
+    pub fn forget_conditions(&self, is_gone: impl Fn(&NodeId) -> bool) -> Vec<Arc<Event>> {
+        self.0.forget(&is_gone)
+    }
+
+    /// Returns whether an Event of this Condition, or of this branch of it, is retained.
+    #[must_use]
+    pub fn retains(&self, event: &Event) -> bool {
+        self.0.conditions().contains_key(&key_of(event))
     }
 
     /// Returns an EventId that is unique at this server, for an Event that the application has to recognize later.

@@ -47,6 +47,7 @@ fn upstream(directory: &Path, port: u16, speed: f64) -> Provider {
         .nodesets(&NodeSets::from_documents([("parts", EVENT_TYPES)]).unwrap())
         .variable(Variable::stored("Spindle/Speed", speed).writable())
         .alarm(LimitAlarm::new("Spindle/Overspeed", "Spindle/Speed").high(100.0, 700))
+        .state_directory(directory.join("state"))
         .start()
         .unwrap()
 }
