@@ -47,10 +47,13 @@ use commands::CommandSender;
 use links::ReaderLinkPlans;
 use problem::Problems;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
-use status::Status;
+use status::{COUNT_INTERVAL, Status};
 use subscribing::{SubscriberCommand, SubscriberThread};
 use thread::spawn;
 use timing::Timing;
+
+/// Number of messages after which reports of their launch times are read: a socket has room for about twice as many.
+const MESSAGES_PER_LAUNCH_REPORT: u32 = 50;
 
 /// Running configuration. It stops when this is dropped.
 pub struct PubSub {
@@ -288,6 +291,10 @@ impl PubSub {
                 .collect(),
             meta_data_is_due: true,
             next_count: Instant::now(),
+            count_interval: match launch_times {
+                true => COUNT_INTERVAL.min(interval * MESSAGES_PER_LAUNCH_REPORT),
+                false => COUNT_INTERVAL,
+            },
             real_time: options
                 .publishing
                 .raised(rank(configuration, group.priority)),

@@ -16,7 +16,7 @@ use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::output::LinkOutput;
 use super::problem::{ProblemCause, ProblemSender};
-use super::status::{COUNT_INTERVAL, Status, add_link_losses, state_of_link};
+use super::status::{Status, add_link_losses, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
 use crate::losses::{LossCause, Losses};
@@ -74,6 +74,7 @@ pub(super) struct PublisherThread {
     pub(super) meta_data_is_due: bool,
     /// Time at which the numbers of lost messages are read next.
     pub(super) next_count: Instant,
+    pub(super) count_interval: Duration,
     pub(super) real_time: RealTime,
     pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
@@ -106,7 +107,7 @@ impl PublisherThread {
     /// Passes the numbers of lost messages on.
     #[cold]
     fn count(&mut self, now: Instant, links: &mut Links) {
-        self.next_count = now + COUNT_INTERVAL;
+        self.next_count = now + self.count_interval;
         let mut counters = links.data.counters();
         for sender in &links.meta_data {
             counters += sender.counters();

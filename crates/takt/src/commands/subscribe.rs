@@ -217,6 +217,8 @@ impl SubscriberObserver for Told {
 
     fn unclaimed(&mut self, message: &dyn std::fmt::Display) {
         let connection = &self.connection;
+        // A stranger chooses the names.
+        let message = shortened(&message.to_string());
         let text = format!("{connection}: a message of {message} is for no DataSetReader");
         let _ = self.events.send(Event::Unclaimed(text));
     }

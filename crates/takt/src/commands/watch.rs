@@ -3,6 +3,7 @@
 mod event_condition;
 pub(super) mod event_query;
 pub(super) mod events;
+mod lost;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use takt_app::{
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{DataValue, NodeId, StatusCode};
 
+use self::lost::LostNotifications;
 use super::connect::{connect, node};
 use crate::arguments::WatchArguments;
 use crate::{explain, output};
@@ -37,6 +39,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         end: arguments.run_for.map(|time| Instant::now() + time),
         shown: vec![None; wanted.len()],
         outage: Outage::default(),
+        lost: LostNotifications::default(),
     };
     let options = SubscriptionOptions {
         publishing_interval: arguments.interval,
@@ -64,6 +67,7 @@ struct Watch<'a> {
     end: Option<Instant>,
     shown: Vec<Option<DataValue>>,
     outage: Outage,
+    lost: LostNotifications,
 }
 
 impl Watch<'_> {
@@ -110,12 +114,18 @@ impl Watch<'_> {
                 Ok(Some(change)) => {
                     self.outage.ended();
                     if let Some(position) = positions.get(&change.client_handle) {
+                        if change.is_overflow() {
+                            let node = self.arguments.nodes.get(*position);
+                            self.lost.note_overflow(node.map_or("", String::as_str));
+                        }
                         self.show(*position, change.value);
                     }
                 }
                 Err(error) => self.outlive(error)?,
             }
+            self.lost.note_messages(subscription.lost_messages());
         }
+        self.lost.finish(self.arguments.connect.json);
         Ok(())
     }
 

@@ -559,3 +559,31 @@ fn retained_metadata_names_the_fields_of_its_own_writer_only() {
     // Retained metadata has readers that are not shown before they receive; the data has taken them over.
     assert_eq!(subscriber.readers().len(), 5);
 }
+
+#[test]
+fn chunks_of_different_senders_are_not_put_together() {
+    let chunks = |text: &str| {
+        let mut setup = Setup::new(&[Variant::from(text.repeat(50))]);
+        setup.group.message_settings =
+            ExtensionObject::from_structure(&takt_ua::structures::UadpWriterGroupMessageDataType {
+                network_message_content_mask: UadpMask::PayloadHeader,
+                ..Default::default()
+            });
+        setup.group.max_network_message_size = 60;
+        let mut output: Vec<Vec<u8>> = Vec::new();
+        setup.build().publish(now(), UP, &mut output).unwrap();
+        assert!(output.len() > 1);
+        output
+    };
+    let mut subscriber = Subscriber::discovering(10);
+    let mut seen = Seen::default();
+    for (one, other) in chunks("x").iter().zip(&chunks("y")) {
+        pass(&mut subscriber, &topic("X"), one, &mut seen);
+        pass(&mut subscriber, &topic("Y"), other, &mut seen);
+    }
+    assert_eq!(seen.values.len(), 2);
+    for (place, text) in [("X", "x"), ("Y", "y")] {
+        let values = &seen.values[&format!("?/?/7 from {place}")];
+        assert_eq!(values[0].1, Variant::from(text.repeat(50)));
+    }
+}

@@ -10,6 +10,7 @@ use takt_space::namespace0::Namespace0;
 use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
 use super::event_query::{EventLineQuery, is_audit};
+use super::lost::LostNotifications;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
 use crate::{explain, output};
@@ -56,6 +57,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let names = query.map(|query| query.names).unwrap_or_default();
     let mut refreshed = None;
     let mut outage = Outage::default();
+    let mut lost = LostNotifications::default();
     let mut has_shown = false;
     let end = arguments.run_for.map(|time| Instant::now() + time);
     while !interrupt.is_set() {
@@ -92,7 +94,9 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             }
             Err(error) => return Err(explained(error)),
         }
+        lost.note_messages(subscription.lost_messages());
     }
+    lost.finish(is_json);
     if !has_shown && chosen.is_some_and(is_audit) {
         output::complain(
             "no audit Events came: a server of Takt sends them over an encrypted connection\n\
