@@ -8,4 +8,5 @@ pub use takt_control::{
     Deadline, LoopEnding, LoopPhases, Preparation, Reaction, RealTimeOptions, ReceivedMessage,
     Sending, SentMessage, Trace, TracePoint, TraceRecord,
 };
+#[cfg(feature = "toml")]
 pub use takt_pubsub::configuration::from_toml;

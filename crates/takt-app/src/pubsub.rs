@@ -4,6 +4,7 @@
 //! [`PubSub`] runs a configuration that [`from_toml`] reads. `examples/mixer_publisher.rs` publishes a cell that a Provider
 //! serves at the same time.
 
+#[cfg(feature = "toml")]
 pub use takt_pubsub::configuration::from_toml;
 pub use takt_pubsub::runtime::{
     ActionClient, ComponentState, LinkOptions, PubSub, RealTime, RunningResponders, RuntimeOptions,

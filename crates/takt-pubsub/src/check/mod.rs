@@ -16,6 +16,7 @@ mod security;
 mod sizes;
 mod tables;
 #[cfg(test)]
+#[cfg(feature = "toml")]
 mod tests;
 mod values;
 mod writers;

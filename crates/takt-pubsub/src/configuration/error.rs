@@ -41,6 +41,7 @@ pub struct TomlError {
     pub column: Option<usize>,
 }
 
+#[cfg(feature = "toml")]
 impl TomlError {
     pub(super) fn new(text: &str, message: &str, span: Option<Range<usize>>) -> Self {
         let before = span.as_ref().and_then(|span| text.get(..span.start));

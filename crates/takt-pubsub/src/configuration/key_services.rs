@@ -73,6 +73,7 @@ pub fn key_services(
 }
 
 #[cfg(test)]
+#[cfg(feature = "toml")]
 mod tests {
     use super::*;
     use crate::configuration::from_toml;

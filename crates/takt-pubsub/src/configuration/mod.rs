@@ -6,15 +6,20 @@
 
 mod binary;
 #[cfg(test)]
+#[cfg(feature = "toml")]
 mod binary_tests;
 mod error;
 mod key_services;
 #[cfg(test)]
+#[cfg(feature = "toml")]
 mod layout_tests;
 #[cfg(test)]
+#[cfg(feature = "toml")]
 mod property_tests;
 #[cfg(test)]
+#[cfg(feature = "toml")]
 mod tests;
+#[cfg(feature = "toml")]
 mod toml;
 
 use takt_ua::structures::{DataTypeSchemaHeader, UABinaryFileDataType};
@@ -24,6 +29,7 @@ use takt_ua::{UaString, Variant};
 pub use binary::{from_binary_file, to_binary_file};
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
 pub use key_services::key_services;
+#[cfg(feature = "toml")]
 pub use toml::{from_toml, to_toml};
 
 /// Content of a configuration file.
