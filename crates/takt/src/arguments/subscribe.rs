@@ -18,7 +18,7 @@ pub struct SubscribeArguments {
     /// Topic filter, with the address of a broker.
     #[arg(long, value_name = "FILTER", default_value = "opcua/#")]
     pub topic: String,
-    /// Print JSON, one object for each DataSetMessage.
+    /// Print JSON: one object for each DataSetMessage, and at the end one for each connection, with its lost messages by cause.
     #[arg(long)]
     pub json: bool,
     /// End after this number of DataSetMessages.
