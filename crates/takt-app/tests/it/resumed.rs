@@ -80,6 +80,30 @@ fn a_subscription_goes_on_over_a_secured_channel() {
     resumes("encrypt");
 }
 
+/// Clients whose connections are cut, and that are dropped then, leave no sessions behind but the last one, which the next client
+/// with the same options closes.
+#[test]
+fn lost_connections_leave_no_sessions() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let cell = Arc::new(Cell::of(&Variant::Double(0.0)));
+    let provider = start(directory.path(), &cell);
+    let relay = Relay::start(&provider.endpoints()[1]);
+    let shared = options(directory.path(), "none");
+    for round in 0..6 {
+        let mut client = Client::connect(&relay.endpoint, shared.clone()).unwrap();
+        let sessions = client.read_good(&NodeId::from(
+            ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY_CURRENT_SESSION_COUNT,
+        ));
+        assert_eq!(sessions.unwrap(), Variant::UInt32(1), "round {round}");
+        if round % 2 == 0 {
+            relay.cut();
+            eventually("the end is noticed", || client.is_hung_up());
+        } else {
+            client.disconnect();
+        }
+    }
+}
+
 #[test]
 fn a_session_that_the_server_has_lost_is_replaced() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -134,9 +134,7 @@ impl AsyncClient {
     pub async fn close(&self) {
         let mut link = self.shared.link.lock().await;
         self.shared.set_current(None);
-        link.leave(self.endpoint(), self.options());
-        if let Some((mut transport, session)) = link.connected.take() {
-            session.close(&mut transport, CLOSING).await;
+        if let Some(transport) = link.close(self.endpoint(), self.options()).await {
             transport.client().close();
         }
     }

@@ -162,6 +162,22 @@ impl<T: Connection> Link<T> {
         }
     }
 
+    /// Closes the session, and returns its connection. The next connection closes a session whose server does not answer.
+    pub(crate) async fn close(
+        &mut self,
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+    ) -> Option<T> {
+        self.leave(endpoint, options);
+        let (mut transport, session) = self.connected.take()?;
+        let closed = session.close(&mut transport, CLOSING).await;
+        if closed.is_err_and(|error| error.is_connection()) {
+            self.lost = Some(session);
+            self.leave(endpoint, options);
+        }
+        Some(transport)
+    }
+
     /// Leaves the session of a lost connection to the next one, which closes it.
     pub(crate) fn leave(&mut self, endpoint: &Endpoint, options: &ClientOptions) {
         if let Some(session) = self.lost.take() {

@@ -82,6 +82,7 @@ use crate::error::{ClientError, ConnectionError};
 pub(crate) use link::{Link, is_repeatable};
 pub(crate) use message::{decode_message, remaining, request_header};
 use namespace_array::NamespaceArray;
+#[cfg(feature = "async")]
 pub(crate) use session::CLOSING;
 use session::Session;
 use transport::Transport;
@@ -205,10 +206,7 @@ impl Client {
 
     /// Closes the session and the connection. The next request opens new ones.
     pub fn close(&mut self) {
-        self.link.leave(&self.endpoint, &self.options);
-        if let Some((mut transport, session)) = self.link.connected.take() {
-            ready(session.close(&mut transport, CLOSING));
-        }
+        drop(ready(self.link.close(&self.endpoint, &self.options)));
     }
 
     /// Sets the interrupt, which ends [`wait_for_end`](Self::wait_for_end).

@@ -100,7 +100,7 @@ impl Session {
             Err(error) => {
                 if !error.is_connection() {
                     // The server has it, although it cannot be used.
-                    session.close(transport, CLOSING).await;
+                    let _ = session.close(transport, CLOSING).await;
                 }
                 Err(error)
             }
@@ -188,10 +188,19 @@ impl Session {
         &self.authentication_token
     }
 
-    /// Closes the session at the server. A server that does not respond is not waited for.
-    pub(crate) async fn close<T: Connection>(&self, transport: &mut T, timeout: Duration) {
+    /// Closes the session at the server.
+    ///
+    /// # Errors
+    /// The server does not answer in time, or refuses.
+    pub(crate) async fn close<T: Connection>(
+        &self,
+        transport: &mut T,
+        timeout: Duration,
+    ) -> Result<(), ClientError> {
         let request = self.close_request(timeout);
-        let _: Result<CloseSessionResponse, _> = transport.exchange_one(&request, timeout).await;
+        let closed: Result<CloseSessionResponse, _> =
+            transport.exchange_one(&request, timeout).await;
+        closed.map(|_| ())
     }
 
     /// Returns the request that closes the session and deletes its Subscriptions.

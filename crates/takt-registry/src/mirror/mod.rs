@@ -106,7 +106,7 @@ impl Mirrors {
                 stop: Arc::clone(&stop),
                 kept: 0,
                 last_scan: None,
-                unreadable: Unreadable::default(),
+                unreadable: Unreadable::new(&options.name),
             });
         }
         Ok(Self {

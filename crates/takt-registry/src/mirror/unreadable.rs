@@ -14,8 +14,10 @@ const MOST_KNOWN: usize = 10_000;
 const LONGEST_NAME: usize = 100;
 
 /// Nodes whose last values could not be decoded, or only in part.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Unreadable {
+    /// Name of the mirror, for the log.
+    mirror: String,
     nodes: BTreeMap<NodeId, Reason>,
 }
 
@@ -29,6 +31,13 @@ struct Reason {
 }
 
 impl Unreadable {
+    pub(super) fn new(mirror: &str) -> Self {
+        Self {
+            mirror: mirror.to_owned(),
+            nodes: BTreeMap::new(),
+        }
+    }
+
     /// Notes the value of a node; `name` returns the name of the node. Returns true if the [text](Self::text) is another one now.
     pub(super) fn note(
         &mut self,
@@ -49,7 +58,7 @@ impl Unreadable {
             None => {
                 let name = name().chars().take(LONGEST_NAME).collect();
                 let reason = Reason { name, status };
-                tracing::warn!("{reason}");
+                tracing::warn!(mirror = self.mirror, "{reason}");
                 self.nodes.insert(node.clone(), reason);
                 true
             }
@@ -94,7 +103,7 @@ mod tests {
 
     #[test]
     fn nodes_are_named_until_their_values_are_readable() {
-        let mut unreadable = Unreadable::default();
+        let mut unreadable = Unreadable::new("Press");
         let bad = DataValue::status(StatusCode::BadDecodingError);
         let replaced = DataValue::good("K\u{FFFD}hler");
         let name = |name: &'static str| move || name.to_owned();
@@ -120,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_server_with_many_bad_values_has_a_short_text() {
-        let mut unreadable = Unreadable::default();
+        let mut unreadable = Unreadable::new("Press");
         let bad = DataValue::status(StatusCode::BadDecodingError);
         for number in 0..1000 {
             unreadable.note(&node(number), &bad, || "x".repeat(10_000));
