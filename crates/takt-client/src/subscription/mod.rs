@@ -12,6 +12,7 @@
 mod change;
 mod core;
 mod event;
+mod lacking;
 mod notifications;
 mod options;
 mod receive;

@@ -16,7 +16,7 @@ use takt_app::{
 };
 use takt_tests::process::Process;
 
-use super::Disturbance;
+use super::case::Disturbance;
 
 /// NodeIds of the Variables at a server.
 pub(super) struct Nodes {

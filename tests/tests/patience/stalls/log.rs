@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use takt_tests::process::Process;
 use takt_tests::{Provider, Registry, Sandbox};
 
-use super::LIMIT;
+use super::case::LIMIT;
 
 /// Time without the server.
 const AWAY: Duration = Duration::from_secs(6);

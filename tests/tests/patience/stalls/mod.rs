@@ -3,6 +3,7 @@
 //! Each case has a registry with a mirror, a Provider, and all followers over both transports, and one disturbance. All cases run at
 //! the same time.
 
+mod case;
 mod followers;
 mod log;
 mod plant;
@@ -11,37 +12,12 @@ mod relay;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use case::{Case, Disturbance, LIMIT, Side};
 use followers::Follower;
 use plant::Plant;
 
-/// Time limit for a follower on a loaded machine. A follower that waits for the next change of a constant value would need for ever.
-const LIMIT: Duration = Duration::from_secs(60);
-
 /// Time after which a follower shall show the current value, at least in most cases.
 const SOON: Duration = Duration::from_secs(2);
-
-/// Side that is disturbed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Provider,
-    Registry,
-    /// The processes of followers.
-    Clients,
-}
-
-/// Kind of a disturbance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Disturbance {
-    /// The process stands still (SIGSTOP).
-    Stall,
-    /// No byte passes between client and server over TCP.
-    Cut,
-    /// The process is killed and starts again.
-    Restart,
-}
-
-/// One case: seconds of the disturbance, and whether the constant value changes once meanwhile.
-type Case = (Disturbance, Side, f64, bool);
 
 /// The cases, which have each pair of kind, side, duration and change that is possible.
 const CASES: [Case; 14] = [

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use takt_app::{Client, ClientOptions, Consumer, DataValue, NodeId, StatusCode, Variant};
 use takt_tests::{Provider, Registry, Sandbox};
 
+use super::case::{Disturbance, LIMIT, Side};
 use super::followers::{Follower, Nodes};
 use super::relay::Relay;
-use super::{Disturbance, LIMIT, Side};
 
 const CONSTANT: &str = "Spindle/SpeedSetpoint";
 /// It becomes warmer for a long time.
