@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::address::AddressError;
+pub use crate::down_reason::{ConnectionRefusal, DownReason, TlsFailure};
 
 /// State of a link, as far as this host can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,36 +33,6 @@ impl fmt::Display for LinkState {
             Self::Down(reason) => write!(f, "down: {reason}"),
         }
     }
-}
-
-/// Reason why a link is down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DownReason {
-    /// The network interface is switched off.
-    #[error("the network interface is switched off")]
-    InterfaceDown,
-    /// The network interface was removed.
-    #[error("the network interface is gone")]
-    InterfaceGone,
-    /// There is no cable, or no device at its other end.
-    #[error("the network interface has no carrier")]
-    NoCarrier,
-    /// There is no route to the destination.
-    #[error("no route to the destination")]
-    Unreachable,
-    /// The broker has not been reached yet, or the connection to it broke.
-    #[error("not connected to the broker")]
-    NotConnected,
-    /// The broker refused the connection: user name, password, certificate or client identifier.
-    #[error("the broker refused the connection")]
-    Refused,
-    /// The TLS handshake with the broker failed.
-    #[error("no TLS connection to the broker")]
-    Tls,
-    /// Another error of the operating system.
-    #[error("{0}")]
-    System(Errno),
 }
 
 /// Error of opening a link, or of sending or receiving a message. Errors of sending and receiving allocate nothing.
@@ -179,19 +150,5 @@ impl LinkError {
             value: value.to_string(),
             expected,
         }
-    }
-}
-
-impl DownReason {
-    /// Returns the reason for an error of the operating system; `None` if the error is not about the link.
-    pub(crate) fn of(errno: Errno) -> Option<Self> {
-        Some(match errno {
-            Errno::NETDOWN => Self::InterfaceDown,
-            Errno::NXIO | Errno::NODEV => Self::InterfaceGone,
-            Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::HOSTDOWN | Errno::ADDRNOTAVAIL => {
-                Self::Unreachable
-            }
-            _ => return None,
-        })
     }
 }

@@ -28,6 +28,7 @@
 mod address;
 mod control;
 mod counters;
+mod down_reason;
 mod error;
 mod frame;
 mod frames;
@@ -53,12 +54,14 @@ pub use address::{
     Address, AddressError, DISCOVERY_ADDRESS, MQTT_PORT, MQTTS_PORT, MacAddress, UDP_PORT, VlanTag,
 };
 pub use counters::{BrokerRefusal, LaunchDrops, LinkCounters};
-pub use error::{DownReason, LinkError, LinkState};
+pub use error::{ConnectionRefusal, DownReason, LinkError, LinkState, TlsFailure};
 pub use frame::ETHERTYPE;
 pub use frames::{FrameListener, FrameSender, HeardFrame};
 pub use launch_time::LaunchTime;
 pub use link::{Receiver, Sender};
-pub use options::{Content, LaunchMode, LinkOptions, MqttOptions, MqttVersion, ReceiveClock};
+pub use options::{
+    Content, LaunchMode, LinkOptions, MqttOptions, MqttResource, MqttVersion, ReceiveClock,
+};
 pub use received::{ReceiveTime, Received, Source};
 pub use reservation::Reservation;
 pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};

@@ -109,6 +109,9 @@ pub struct MqttOptions {
     pub trusted_certificates: Option<Vec<u8>>,
     /// Certificate chain and private key of the client, PEM.
     pub client_certificate: Option<(Vec<u8>, Vec<u8>)>,
+    /// Credentials of other resources. A link does not use them: its owner chooses one by the ResourceUri of a configuration, with
+    /// [`MqttOptions::choose`].
+    pub resources: Vec<MqttResource>,
     /// Time after which a keep-alive is sent if nothing else is: 5 to 65535 seconds.
     pub keep_alive: Duration,
     /// Maximum number of messages that wait, for the broker or for the application; then the oldest is discarded and counted.
@@ -127,9 +130,54 @@ impl Default for MqttOptions {
             credentials: None,
             trusted_certificates: None,
             client_certificate: None,
+            resources: Vec::new(),
             keep_alive: Duration::from_secs(10),
             queue: 1000,
         }
+    }
+}
+
+/// Credentials for a ResourceUri, which names a user at a broker, as in `mqtts://press@broker:8883` (OPC 10000-14, 6.4.2.2.1).
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct MqttResource {
+    /// ResourceUri.
+    pub resource_uri: String,
+    /// User name and password.
+    pub credentials: Option<(String, String)>,
+    /// Certificates of the trusted authorities, PEM; `None`: those of the other options.
+    pub trusted_certificates: Option<Vec<u8>>,
+    /// Certificate chain and private key of the client, PEM.
+    pub client_certificate: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl std::fmt::Debug for MqttResource {
+    /// Writes no password and no private key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MqttResource")
+            .field("resource_uri", &self.resource_uri)
+            .field(
+                "user_name",
+                &self.credentials.as_ref().map(|(name, _)| name),
+            )
+            .finish_non_exhaustive()
+    }
+}
+
+impl MqttOptions {
+    /// Uses the credentials of a resource; returns `false` if there are none for it.
+    pub fn choose(&mut self, resource_uri: &str) -> bool {
+        let mut resources = self.resources.iter();
+        let Some(found) = resources.find(|it| it.resource_uri == resource_uri) else {
+            return false;
+        };
+        self.credentials.clone_from(&found.credentials);
+        self.client_certificate
+            .clone_from(&found.client_certificate);
+        if found.trusted_certificates.is_some() {
+            self.trusted_certificates
+                .clone_from(&found.trusted_certificates);
+        }
+        true
     }
 }
 
@@ -188,5 +236,34 @@ impl Content {
             Self::Uadp => "uadp",
             Self::Json => "json",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_replaces_the_credentials_of_all() {
+        let mut options = MqttOptions {
+            credentials: Some(("all".to_owned(), "1".to_owned())),
+            trusted_certificates: Some(b"authority".to_vec()),
+            resources: vec![MqttResource {
+                resource_uri: "mqtts://press@broker".to_owned(),
+                credentials: Some(("press".to_owned(), "secret".to_owned())),
+                ..MqttResource::default()
+            }],
+            ..MqttOptions::default()
+        };
+        assert!(!options.choose("mqtts://other@broker"));
+        assert!(options.choose("mqtts://press@broker"));
+        let user = options.credentials.as_ref().map(|(name, _)| name.as_str());
+        assert_eq!(user, Some("press"));
+        assert_eq!(
+            options.trusted_certificates.as_deref(),
+            Some(&b"authority"[..])
+        );
+        let shown = format!("{options:?} {:?}", options.resources);
+        assert!(!shown.contains("secret"), "{shown}");
     }
 }

@@ -96,6 +96,8 @@
 
 pub mod action;
 #[cfg(feature = "runtime")]
+mod authentication;
+#[cfg(feature = "runtime")]
 pub mod check;
 pub mod configuration;
 mod directory;

@@ -11,6 +11,7 @@ mod groups;
 mod history;
 mod host;
 mod lab;
+mod mqtt;
 mod overview;
 mod publish;
 mod pubsub;
@@ -41,6 +42,7 @@ pub use groups::{Command, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, 
 pub use history::HistoryArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
 pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
+pub use mqtt::MqttArguments;
 pub use publish::PublishArguments;
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,

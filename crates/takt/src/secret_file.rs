@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Largest file that is read, in bytes.
@@ -29,6 +30,19 @@ pub fn read(path: &Path) -> io::Result<String> {
 pub fn first_line(path: &Path) -> io::Result<String> {
     let text = read(path)?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// Logs a warning if other users may read a file with a secret. A pipe has no readers but this process.
+pub fn warn_of_readers(path: &Path) {
+    let Ok(metadata) = std::fs::metadata(path) else {
+        return;
+    };
+    if metadata.is_file() && metadata.mode() & 0o077 != 0 {
+        tracing::warn!(
+            "other users may read {}, which is secret: `chmod go= FILE` changes this",
+            path.display()
+        );
+    }
 }
 
 #[cfg(test)]

@@ -90,7 +90,9 @@ fn a_broker_that_does_not_run_is_an_error() {
     ] {
         let run = sandbox.run(&[arguments, &["--for", "2s"]].concat());
         let errors = plain(&run.expect_failure());
-        let reason = format!("{name}: the link is down: not connected to the broker");
+        let reason = format!(
+            "{name}: the link is down: not connected to the broker: the connection is refused"
+        );
         // Once while it runs, and once as the error of the command.
         assert_eq!(errors.matches(&reason).count(), 2, "{errors}");
         assert!(errors.contains("Is the broker running"), "{errors}");

@@ -9,6 +9,7 @@ use takt_ua::structures::{
     DatagramConnectionTransportDataType, NetworkAddressUrlDataType, PubSubConnectionDataType,
 };
 
+use super::authentication;
 use super::mistake::Place;
 
 const PROFILES: &str = "http://opcfoundation.org/UA-Profile/Transport/";
@@ -32,6 +33,7 @@ pub(super) fn check_connection(
                 "Remove it, or use an mqtt:// or mqtts:// address",
             );
         }
+        authentication::check(place, settings, is_secure(&address));
     } else if first.is_none() && second.is_none() {
         if !settings.is_null() {
             place.error("transport_settings", "are of no known type", "Remove them");
@@ -61,6 +63,17 @@ pub(super) fn check_connection(
         );
     }
     Some(address)
+}
+
+/// Returns true if TLS protects the connection to a broker.
+pub(super) fn is_secure(address: &Address) -> bool {
+    matches!(
+        address,
+        Address::Mqtt {
+            is_secure: true,
+            ..
+        }
+    )
 }
 
 /// Reports a quality of service that Takt does not set.

@@ -4,6 +4,7 @@
 //! that needs no sources and targets; what those lack, it finds itself.
 
 mod addresses;
+mod authentication;
 mod data_sets;
 mod engines;
 mod fields;

@@ -6,6 +6,7 @@ use takt_ua::structures::{
     BrokerWriterGroupTransportDataType, WriterGroupDataType,
 };
 
+use super::authentication;
 use super::mistake::Place;
 use super::tables::WRITERS;
 
@@ -24,9 +25,19 @@ pub(super) fn topic_of(group: &WriterGroupDataType) -> Option<String> {
         .or(first.map(|it| it.queue_name.to_string()).filter(named))
 }
 
-/// Checks the queues of a WriterGroup at a broker.
-pub(super) fn check_group(place: &mut Place<'_>, group: &WriterGroupDataType) {
+/// Checks the queues of a WriterGroup at a broker; `connection` are the transport settings of its connection.
+pub(super) fn check_group(
+    place: &mut Place<'_>,
+    connection: &ExtensionObject,
+    group: &WriterGroupDataType,
+    is_secure: bool,
+) {
     let settings = &group.transport_settings;
+    authentication::check(place, settings, is_secure);
+    let first = group.data_set_writers.first();
+    let first = first.map_or(ExtensionObject::NULL, |writer| {
+        writer.transport_settings.clone()
+    });
     if !settings.is_null() && !settings.is::<BrokerWriterGroupTransportDataType>() {
         only_broker(place);
     }
@@ -49,6 +60,9 @@ pub(super) fn check_group(place: &mut Place<'_>, group: &WriterGroupDataType) {
     for (index, writer) in group.data_set_writers.iter().enumerate() {
         let mut place = place.entry(WRITERS, writer.name.as_str(), index);
         let settings = &writer.transport_settings;
+        authentication::check(&mut place, settings, is_secure);
+        let of_group = &group.transport_settings;
+        authentication::check_writer(&mut place, connection, of_group, &first, settings);
         let Ok(settings) = settings.decode_as::<BrokerDataSetWriterTransportDataType>() else {
             if !settings.is_null() {
                 only_broker(&mut place);
@@ -120,7 +134,8 @@ fn check_topic(place: &mut Place<'_>, key: &'static str, topic: &str) {
 }
 
 /// Checks the queues of a reader at a broker.
-pub(super) fn check_reader(place: &mut Place<'_>, settings: &ExtensionObject) {
+pub(super) fn check_reader(place: &mut Place<'_>, settings: &ExtensionObject, is_secure: bool) {
+    authentication::check(place, settings, is_secure);
     let Ok(settings) = settings.decode_as::<BrokerDataSetReaderTransportDataType>() else {
         if settings.is_null() {
             missing(place);

@@ -81,7 +81,9 @@ fn check_reader(
         .and_then(|address| addresses::check(place, "Address", &address, false));
     let address = own.as_ref().or(address);
     match address {
-        Some(address) if address.has_topics() => queues::check_reader(place, settings),
+        Some(address) if address.has_topics() => {
+            queues::check_reader(place, settings, addresses::is_secure(address));
+        }
         Some(_) if settings.is::<BrokerDataSetReaderTransportDataType>() => place.error(
             "broker",
             "the address is not that of a broker",

@@ -103,7 +103,7 @@ fn check_group(
     let (mode, id) = (group.security_mode, &group.security_group_id);
     security::check(place, mode, id, configuration);
     properties(place, "group_properties", &group.group_properties, &[]);
-    let own = check_transport(place, group, address);
+    let own = check_transport(place, connection, group, address);
     let address = own.as_ref().or(address);
     let is_json = group
         .message_settings
@@ -146,6 +146,7 @@ fn check_group(
 /// Checks the transport settings of a group; returns its own address.
 fn check_transport(
     place: &mut Place<'_>,
+    connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
     address: Option<&Address>,
 ) -> Option<Address> {
@@ -171,7 +172,10 @@ fn check_transport(
         .filter(|address| !address.is_null())
         .and_then(|address| addresses::check(place, "Address", &address, true));
     match own.as_ref().or(address) {
-        Some(address) if address.has_topics() => queues::check_group(place, group),
+        Some(address) if address.has_topics() => {
+            let of_connection = &connection.transport_settings;
+            queues::check_group(place, of_connection, group, addresses::is_secure(address));
+        }
         Some(_) => {
             let is_broker = settings.is::<BrokerWriterGroupTransportDataType>()
                 || group.data_set_writers.iter().any(|writer| {

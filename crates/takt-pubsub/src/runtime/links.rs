@@ -13,6 +13,7 @@ use takt_ua::structures::{
 };
 
 use super::RuntimeOptions;
+use crate::authentication::Authentication;
 use crate::error::{ConfigurationError, ConfigurationProblem};
 
 /// Link that is to be opened.
@@ -74,6 +75,14 @@ pub fn writer_group_link(
             });
         plan.options.mqtt.topic = queue.to_string();
         plan.options.mqtt.quality_of_service = quality_of_service(guarantee, base);
+        let outer = Authentication::of(&connection.transport_settings);
+        let first = group.data_set_writers.first();
+        let of_writer = first.map(|writer| Authentication::of(&writer.transport_settings));
+        let own = Authentication::of(&group.transport_settings);
+        own.or(&of_writer.unwrap_or_default())
+            .or(&outer)
+            .apply(&mut plan.options)
+            .map_err(|problem| problem.at(group.name.as_str()))?;
     }
     Ok(plan)
 }
@@ -202,6 +211,9 @@ fn reader_plans(
         return Err(ConfigurationProblem::parameter("QueueName", what));
     };
     data.options.mqtt.topic = broker.queue_name.to_string();
+    let outer = Authentication::of(&connection.transport_settings);
+    let own = Authentication::of(settings).or(&outer);
+    own.apply(&mut data.options)?;
     data.options.mqtt.quality_of_service =
         quality_of_service(broker.requested_delivery_guarantee, base);
     let queue = broker.meta_data_queue_name.as_str();

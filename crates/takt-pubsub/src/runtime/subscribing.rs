@@ -141,15 +141,14 @@ impl SubscriberThread {
         });
         // Several links share the time.
         let wait = until.min(LONGEST_WAIT) / u32::try_from(receivers.len().max(1)).unwrap_or(1);
-        let mut links = receivers.iter().map(|receiver| receiver.state());
-        let down = links.find(|link| !link.is_up());
-        let link = down.unwrap_or(LinkState::Up);
-        let connection = crate::state::of_connection(self.enabled, state_of_link(link));
+        let mut link = state_of(receivers);
+        let mut connection = crate::state::of_connection(self.enabled, state_of_link(link));
         let Self {
             subscriber,
             observer,
             status,
             problems,
+            enabled,
             ..
         } = self;
         for (index, receiver) in receivers.iter_mut().enumerate() {
@@ -191,9 +190,20 @@ impl SubscriberThread {
                 std::thread::sleep(wait);
             }
         }
+        if !link.is_up() {
+            // The first messages may have come with the connection to a broker.
+            link = state_of(receivers);
+            connection = crate::state::of_connection(*enabled, state_of_link(link));
+        }
         subscriber.handle_timeout(Now::read(), connection, observer.as_mut());
         status.set_states(link, connection);
     }
+}
+
+/// Returns the state of the first link that is down.
+fn state_of(receivers: &[Box<dyn Receiver>]) -> LinkState {
+    let mut links = receivers.iter().map(|receiver| receiver.state());
+    links.find(|link| !link.is_up()).unwrap_or(LinkState::Up)
 }
 
 /// Returns the sender of a message, as its link names it.

@@ -6,7 +6,7 @@ use clap::Args;
 use takt_app::Endpoint;
 
 use super::values::{duration, endpoint};
-use super::{ClientSecurityArguments, GroupArguments, SecurityKey};
+use super::{ClientSecurityArguments, GroupArguments, MqttArguments, SecurityKey};
 
 /// Arguments of `takt publish` and `takt subscribe`: time, keys, and the thread.
 #[derive(Debug, Args)]
@@ -40,6 +40,8 @@ pub struct PubSubRunArguments {
     pub share: GroupArguments,
     #[command(flatten)]
     pub security: ClientSecurityArguments,
+    #[command(flatten)]
+    pub mqtt: MqttArguments,
 }
 
 /// Parses `GROUP=KEY`.

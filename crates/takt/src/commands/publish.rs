@@ -58,7 +58,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
     let mut nobody =
         |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;
-    let options = runtime_options(&arguments.run);
+    let options = runtime_options(&arguments.run)?;
     let running = PubSub::start(
         &configuration,
         &mut source,

@@ -75,7 +75,7 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
 }
 
 fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette::Result<PubSub> {
-    let options = runtime_options(&arguments.run);
+    let options = runtime_options(&arguments.run)?;
     let plan = |address: &str| -> miette::Result<LinkPlan> {
         let address: Address = address.parse().map_err(|error| {
             explain::with_help(
@@ -107,6 +107,19 @@ fn configured(
     events: &SyncSender<Event>,
 ) -> miette::Result<(PubSub, PubSubConfiguration2DataType)> {
     let path = Path::new(&arguments.source);
+    let of_address = [
+        ("--interface", arguments.interface.is_some()),
+        ("--discovery", arguments.discovery.is_some()),
+    ];
+    if let Some((option, _)) = of_address.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(explain::with_help(
+            format!(
+                "{option} is for an address, and {} is a file",
+                path.display()
+            ),
+            "A configuration has network_interface and DiscoveryAddress itself; docs/pubsub.md describes them.",
+        ));
+    }
     let (mut file, _) = config::read(path, None)?;
     for connection in &mut file.configuration.connections {
         // This command does not publish.
@@ -133,7 +146,7 @@ fn configured(
                 events: events.clone(),
             })
         };
-    let options = runtime_options(&arguments.run);
+    let options = runtime_options(&arguments.run)?;
     let running = PubSub::start(
         &configuration,
         &mut nothing,

@@ -3,6 +3,7 @@
 mod actions;
 #[path = "../../../../crates/takt-link/tests/it/common/mod.rs"]
 mod common;
+mod credentials;
 #[path = "../../../../crates/takt-pubsub/tests/it/drill.rs"]
 mod drill;
 mod losses;
@@ -17,8 +18,9 @@ use std::time::{Duration, Instant};
 use self::common::{PATIENCE, Pair, conforms, message, receive, wait_until_up};
 use rustix::process::Signal;
 use takt_link::{
-    BrokerRefusal, Content, DownReason, LinkOptions, LinkState, MqttMessageType, MqttOptions,
-    MqttVersion, Receiver, Sender, TopicTree, open_receiver, open_sender,
+    BrokerRefusal, ConnectionRefusal, Content, DownReason, LinkError, LinkOptions, LinkState,
+    MqttMessageType, MqttOptions, MqttVersion, Receiver, Sender, TlsFailure, TopicTree,
+    open_receiver, open_sender,
 };
 use takt_tests::{Process, process};
 use tempfile::TempDir;
@@ -168,7 +170,11 @@ fn a_wrong_password_is_refused_and_the_right_one_is_not() {
         for wrong in [login("guess"), with(options(version, 1))] {
             assert!(!format!("{wrong:?}").contains("guess"), "{wrong:?}");
             let pair = broker.pair("mqtt", &wrong);
-            let refused = |state| state == LinkState::Down(DownReason::Refused);
+            let refused = |state| {
+                let refused = |refusal| state == LinkState::Down(DownReason::Refused(refusal));
+                // mosquitto calls a wrong password "not authorized" with MQTT 5.
+                refused(ConnectionRefusal::Credentials) || refused(ConnectionRefusal::NotAuthorized)
+            };
             wait_for(|| pair.0.state(), refused);
             wait_for(|| pair.1.state(), refused);
         }
@@ -253,15 +259,17 @@ fn tls_with_certificates_on_both_sides() {
         let sender = broker.sender("mqtts", &with(untrusted));
         wait_for(
             || sender.state(),
-            |state| state == LinkState::Down(DownReason::Tls),
+            |state| state == LinkState::Down(DownReason::Tls(TlsFailure::UnknownAuthority)),
         );
         let anonymous = MqttOptions {
             client_certificate: None,
             ..right.clone()
         };
         let sender = broker.sender("mqtts", &with(anonymous));
-        std::thread::sleep(Duration::from_millis(300));
-        assert!(is_down(sender.state()));
+        wait_for(
+            || sender.state(),
+            |state| state == LinkState::Down(DownReason::Tls(TlsFailure::Alert(116))),
+        );
     }
     let broken = MqttOptions {
         trusted_certificates: Some(b"nothing".to_vec()),
@@ -273,6 +281,54 @@ fn tls_with_certificates_on_both_sides() {
         error.to_string().contains("trusted_certificates"),
         "{error}"
     );
+}
+
+/// The broker says with the connection which packets it accepts; longer ones would end the connection again and again.
+#[test]
+fn a_message_is_not_longer_than_the_broker_accepts() {
+    let broker = Broker::start("allow_anonymous true\nmax_packet_size 1000");
+    let mut pair = broker.pair("mqtt", &with(options(MqttVersion::V5, 1)));
+    wait_until_up(&mut pair);
+    let longest = pair.0.max_message_size();
+    assert!((800..1000).contains(&longest), "{longest}");
+    let refused = pair.0.send(&message(1, longest + 1)).unwrap_err();
+    assert!(
+        matches!(refused, LinkError::TooLarge { maximum, .. } if maximum == longest),
+        "{refused}"
+    );
+    pair.0.send(&message(2, longest)).unwrap();
+    assert_eq!(receive(&mut *pair.1, 1), [message(2, longest)]);
+    assert!(pair.0.state().is_up());
+}
+
+#[test]
+fn a_broken_connection_has_its_cause() {
+    let broker = Broker::start("allow_anonymous true");
+    let port = broker.port;
+    // TLS to a port without it.
+    let untrusting = with(options(MqttVersion::V5, 0));
+    let sender = broker.sender("mqtts", &untrusting);
+    wait_for(
+        || sender.state(),
+        |state| {
+            matches!(
+                state,
+                LinkState::Down(DownReason::Closed | DownReason::Tls(TlsFailure::NoTls))
+            )
+        },
+    );
+    drop(broker);
+    let open = |address: &str| open_sender(&address.parse().unwrap(), &untrusting).unwrap();
+    for (address, reason) in [
+        (format!("mqtt://127.0.0.1:{port}"), DownReason::NotListening),
+        (
+            "mqtt://no-such-host.invalid".to_owned(),
+            DownReason::HostUnknown,
+        ),
+    ] {
+        let sender = open(&address);
+        wait_for(|| sender.state(), |state| state == LinkState::Down(reason));
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! its connection by a minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for
 //! undelivered messages. Launch times are ignored, and received messages have no time.
 
+mod failure;
 mod session;
 mod tls;
 mod worker;
@@ -160,11 +161,9 @@ impl MqttSender {
 
 impl Sender for MqttSender {
     fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
-        if length > self.max_message_size {
-            return Err(LinkError::TooLarge {
-                length,
-                maximum: self.max_message_size,
-            });
+        let maximum = self.max_message_size();
+        if length > maximum {
+            return Err(LinkError::TooLarge { length, maximum });
         }
         if self.queued.0.len() == self.batch {
             self.flush()?;
@@ -187,8 +186,9 @@ impl Sender for MqttSender {
         self.worker.shared.lock().state
     }
 
+    /// Returns the length of the longest message that both sides accept; that of the broker is known with the connection.
     fn max_message_size(&self) -> usize {
-        self.max_message_size
+        self.max_message_size.min(self.worker.shared.longest())
     }
 
     fn counters(&self) -> LinkCounters {

@@ -13,6 +13,7 @@ use rumqttc::{
 };
 use rustls::ClientConfig;
 
+use super::failure;
 use crate::counters::BrokerRefusal;
 use crate::error::DownReason;
 use crate::options::{MqttOptions, MqttVersion};
@@ -21,8 +22,10 @@ use crate::options::{MqttOptions, MqttVersion};
 const CHANNEL: usize = 16;
 /// Time that a broker of version 5 keeps a session after its connection broke, in seconds.
 const SESSION_EXPIRY: u32 = 60;
-/// Bytes of a packet beside its payload and topic.
-const PACKET_OVERHEAD: usize = 1024;
+/// Bytes of a packet beside its payload and topic, at most.
+pub(super) const PACKET_OVERHEAD: usize = 1024;
+/// Bytes of a sent packet beside its payload and topic, at most: header, identifier, lengths and content type.
+pub(super) const SENT_OVERHEAD: usize = 64;
 
 /// Address of the broker.
 pub(super) struct Broker {
@@ -37,6 +40,8 @@ pub(super) enum Occurrence {
     Connected {
         /// The session is that of the previous connection, so unacknowledged messages are sent again.
         is_resumed: bool,
+        /// Length of the longest packet that the broker accepts, in bytes, if it says so.
+        longest_packet: Option<u32>,
     },
     /// The broker has answered a subscription.
     Subscribed { is_accepted: bool },
@@ -176,12 +181,12 @@ impl Connection {
             Self::V3(connection) => match connection.poll().await {
                 Ok(rumqttc::Event::Incoming(packet)) => Ok(incoming3(packet)),
                 Ok(rumqttc::Event::Outgoing(packet)) => Ok(outgoing(&packet)),
-                Err(error) => Err(down3(&error)),
+                Err(error) => Err(failure::of_version_3(&error)),
             },
             Self::V5(connection) => match connection.poll().await {
                 Ok(v5::Event::Incoming(packet)) => Ok(incoming5(packet)),
                 Ok(v5::Event::Outgoing(packet)) => Ok(outgoing(&packet)),
-                Err(error) => Err(down5(&error)),
+                Err(error) => Err(failure::of_version_5(&error)),
             },
         }
     }
@@ -200,6 +205,7 @@ fn incoming3(packet: Packet) -> Occurrence {
     match packet {
         Packet::ConnAck(answer) => Occurrence::Connected {
             is_resumed: answer.session_present,
+            longest_packet: None,
         },
         Packet::SubAck(answer) => Occurrence::Subscribed {
             is_accepted: !answer.return_codes.contains(&SubscribeReasonCode::Failure),
@@ -217,6 +223,7 @@ fn incoming5(packet: Packet5) -> Occurrence {
     match packet {
         Packet5::ConnAck(answer) => Occurrence::Connected {
             is_resumed: answer.session_present,
+            longest_packet: answer.properties.and_then(|it| it.max_packet_size),
         },
         Packet5::SubAck(answer) => Occurrence::Subscribed {
             is_accepted: answer
@@ -251,26 +258,6 @@ fn incoming5(packet: Packet5) -> Occurrence {
         },
         Packet5::PubComp(_) => Occurrence::Delivered,
         _ => Occurrence::Other,
-    }
-}
-
-fn down3(error: &rumqttc::ConnectionError) -> DownReason {
-    use rumqttc::ConnectionError as Error;
-    tracing::debug!(%error, "the connection to the MQTT broker broke");
-    match error {
-        Error::Tls(_) => DownReason::Tls,
-        Error::ConnectionRefused(_) => DownReason::Refused,
-        _ => DownReason::NotConnected,
-    }
-}
-
-fn down5(error: &v5::ConnectionError) -> DownReason {
-    use v5::ConnectionError as Error;
-    tracing::debug!(%error, "the connection to the MQTT broker broke");
-    match error {
-        Error::Tls(_) => DownReason::Tls,
-        Error::ConnectionRefused(_) => DownReason::Refused,
-        _ => DownReason::NotConnected,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,9 +10,9 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::Notify;
 
-use super::session::{Client, Connection, Occurrence};
+use super::session::{Client, Connection, Occurrence, SENT_OVERHEAD};
 use crate::counters::BrokerRefusal;
-use crate::error::{DownReason, LinkError, LinkState};
+use crate::error::{ConnectionRefusal, DownReason, LinkError, LinkState};
 use crate::options::MqttOptions;
 
 /// Pause between two attempts to connect, at first.
@@ -34,6 +35,8 @@ pub(super) struct Shared {
     close: Notify,
     /// Descriptor that is readable while there are received messages.
     pub(super) arrived: OwnedFd,
+    /// Length of the longest message that the broker accepts, in bytes.
+    longest: AtomicUsize,
 }
 
 pub(super) struct Inner {
@@ -72,12 +75,18 @@ impl Shared {
             wake: Notify::new(),
             close: Notify::new(),
             arrived,
+            longest: AtomicUsize::new(usize::MAX),
         })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         // Nothing that is done under the lock leaves it half done.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the length of the longest message that the broker accepts, as far as it said so.
+    pub(super) fn longest(&self) -> usize {
+        self.longest.load(Ordering::Relaxed)
     }
 
     /// Queues messages for the broker.
@@ -216,8 +225,16 @@ async fn attend(
     let mut pause = FIRST_PAUSE;
     loop {
         match connection.poll().await {
-            Ok(Occurrence::Connected { is_resumed }) => {
+            Ok(Occurrence::Connected {
+                is_resumed,
+                longest_packet,
+            }) => {
                 pause = FIRST_PAUSE;
+                let longest = longest_packet.map_or(usize::MAX, |packet| {
+                    let packet = usize::try_from(packet).unwrap_or(usize::MAX);
+                    packet.saturating_sub(options.topic.len() + SENT_OVERHEAD)
+                });
+                shared.longest.store(longest, Ordering::Relaxed);
                 let mut inner = shared.lock();
                 if !is_resumed {
                     // A new session of the broker knows nothing of what was sent in the old one.
@@ -236,7 +253,7 @@ async fn attend(
             Ok(Occurrence::Subscribed { is_accepted }) => {
                 shared.lock().state = match is_accepted {
                     true => LinkState::Up,
-                    false => LinkState::Down(DownReason::Refused),
+                    false => LinkState::Down(DownReason::Refused(ConnectionRefusal::Subscription)),
                 };
             }
             Ok(Occurrence::Message { topic, payload }) => shared.arrive(Message { topic, payload }),

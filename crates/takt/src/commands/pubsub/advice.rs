@@ -1,7 +1,7 @@
 //! Advice on errors of running Publishers and Subscribers.
 
 use takt_app::ClientError;
-use takt_link::{BrokerRefusal, DownReason, LinkError};
+use takt_link::{BrokerRefusal, ConnectionRefusal, DownReason, LinkError, TlsFailure};
 use takt_pubsub::runtime::ProblemCause;
 use takt_pubsub::security::{Replay, VerifyError};
 use takt_pubsub::{LossCause, PublishError, ReceiveError};
@@ -79,7 +79,7 @@ fn publish(error: &PublishError) -> &'static str {
             "Check the keys: --keys names a SecurityKeyService, --key gives one."
         }
         PublishError::TooLong { .. } => {
-            "Divide the DataSet, or raise max_network_message_size of the WriterGroup."
+            "Divide the DataSet. max_network_message_size of the WriterGroup, the link and the broker limit a message."
         }
         PublishError::Output(_) | PublishError::NoRoom => {
             "Is the message too long for the link, or the link too slow for the publishing_interval?"
@@ -102,13 +102,23 @@ fn link(error: &LinkError) -> &'static str {
 /// Returns advice on a link that is down.
 pub(in crate::commands) fn down(reason: DownReason) -> &'static str {
     match reason {
-        DownReason::NotConnected => "Is the broker running, and is this its address and port?",
-        DownReason::Refused => {
-            "Check the user name, the password, and the rights of this client at the broker."
+        DownReason::NotConnected | DownReason::NotListening | DownReason::NoAnswer => {
+            "Is the broker running, and is this its address and port?"
         }
-        DownReason::Tls => {
-            "Check the certificates of both sides, and whether the port of the broker is the one for TLS."
+        DownReason::HostUnknown => {
+            "Check the name in the address; `getent hosts NAME` shows its address."
         }
+        DownReason::Closed => {
+            "The log of the broker has the reason. A port for TLS needs mqtts://, and may require a client certificate."
+        }
+        DownReason::PacketTooLarge => {
+            "Divide the DataSet, or let the broker accept longer packets (max_packet_size of mosquitto)."
+        }
+        DownReason::NoMqtt => {
+            "Is this the address and port of a broker? A port for TLS needs mqtts://."
+        }
+        DownReason::Refused(refusal) => refused_by(refusal),
+        DownReason::Tls(failure) => tls(failure),
         DownReason::InterfaceDown | DownReason::InterfaceGone | DownReason::NoCarrier => {
             "`ip link` shows the network interfaces; `ip link set NAME up` switches one on."
         }
@@ -116,6 +126,44 @@ pub(in crate::commands) fn down(reason: DownReason) -> &'static str {
             "`ip route get ADDRESS` shows the route; network_interface, or --interface, names another one."
         }
         _ => "Check the address and the network interface of the connection.",
+    }
+}
+
+fn refused_by(refusal: ConnectionRefusal) -> &'static str {
+    match refusal {
+        ConnectionRefusal::Credentials => {
+            "--mqtt-user and --mqtt-password-file name user and password."
+        }
+        ConnectionRefusal::NotAuthorized => {
+            "--mqtt-user and --mqtt-password-file name user and password; the broker decides about the rights of the user."
+        }
+        ConnectionRefusal::Subscription => "The broker decides which topics a user may read.",
+        ConnectionRefusal::ClientIdentifier | ConnectionRefusal::Version => {
+            "The log of the broker says more."
+        }
+        _ => "The log of the broker says more; the connection is tried again and again.",
+    }
+}
+
+fn tls(failure: TlsFailure) -> &'static str {
+    match failure {
+        TlsFailure::UnknownAuthority => {
+            "--mqtt-ca names the file of the authority that signed the certificate of the broker."
+        }
+        TlsFailure::Expired | TlsFailure::NotYetValid => {
+            "Renew the certificate of the broker, and check the clocks of both hosts."
+        }
+        TlsFailure::OtherName => "Use the name of the broker that its certificate has.",
+        TlsFailure::NoTls => "Use mqtt://, or the port of the broker for TLS, usually 8883.",
+        TlsFailure::Alert(45) => {
+            "Renew the certificate of --mqtt-certificate, and check the clocks of both hosts."
+        }
+        TlsFailure::Alert(_) => {
+            "--mqtt-certificate and --mqtt-private-key name the certificate of this client, which the broker has to trust."
+        }
+        _ => {
+            "Check the certificates of both sides, and whether the port of the broker is the one for TLS."
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Reasons of errors of a running PubSub, each printed once, with advice.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use serde_json::{Map, Value, json};
 use takt_demo::screen::Screen;
-use takt_link::LinkState;
-use takt_pubsub::LossCause;
+use takt_link::{DownReason, LinkState};
 use takt_pubsub::runtime::{ComponentState, Problem, ProblemCause, PubSub};
+use takt_pubsub::{LossCause, PublishError};
 
 use super::advice;
 use crate::explain;
@@ -15,25 +15,34 @@ use crate::explain;
 /// Maximum number of reasons that are printed. Messages of strangers can cause any number of them.
 const MAX_REASONS: usize = 32;
 
+/// Number of checks during which a link may connect, before this is reported.
+const CONNECTING: u32 = 20;
+
 /// Reasons that were printed.
 #[derive(Default)]
 pub(in crate::commands) struct Reports {
     printed: BTreeSet<String>,
-    /// Components whose link was down at the last check. A link to a broker is down until it is connected.
-    down: BTreeSet<String>,
+    /// Components whose link was down at the last check, with the number of checks since it went down.
+    down: BTreeMap<String, u32>,
 }
 
 impl Reports {
     /// Prints a reason with advice. It is printed again with -v only.
     pub(in crate::commands) fn print(&mut self, screen: &Screen, reason: String, advice: &str) {
-        if self.printed.contains(&reason) || self.printed.len() >= MAX_REASONS {
+        let cause = reason.clone();
+        self.print_cause(screen, cause, reason, advice);
+    }
+
+    /// Prints the first reason of each cause.
+    fn print_cause(&mut self, screen: &Screen, cause: String, reason: String, advice: &str) {
+        if self.printed.contains(&cause) || self.printed.len() >= MAX_REASONS {
             tracing::info!("{reason}");
             return;
         }
         // The next table is shown below.
         screen.finish();
         tracing::warn!("{reason}. {advice}");
-        self.printed.insert(reason);
+        self.printed.insert(cause);
         if self.printed.len() == MAX_REASONS {
             tracing::warn!("further reasons are shown with -v only");
         }
@@ -41,15 +50,24 @@ impl Reports {
 
     /// Prints the problems since the last check, and the links that were down at both.
     pub(in crate::commands) fn check(&mut self, screen: &Screen, pub_sub: &PubSub) {
-        let mut down = BTreeSet::new();
+        let mut down = BTreeMap::new();
         for component in components(pub_sub) {
             let LinkState::Down(reason) = component.link else {
                 continue;
             };
-            if self.down.contains(&component.name) {
+            let checks = self
+                .down
+                .get(&component.name)
+                .map_or(0, |checks| checks + 1);
+            // A link to a broker is down until it is connected; TLS and a busy host take a moment.
+            let first = match reason {
+                DownReason::NotConnected => CONNECTING,
+                _ => 1,
+            };
+            if checks >= first {
                 self.print(screen, link_text(&component), advice::down(reason));
             }
-            down.insert(component.name);
+            down.insert(component.name, checks);
         }
         for component in components(pub_sub) {
             for (cause, _) in component.statistics.losses.iter() {
@@ -62,9 +80,17 @@ impl Reports {
         }
         for problem in pub_sub.problems() {
             // A link that is down is reported above, once for all its messages.
-            if !down.contains(&*problem.component) {
+            if !down.contains_key(&*problem.component) {
                 let advice = advice::problem(&problem.cause);
-                self.print(screen, problem_text(&problem), advice);
+                let text = problem_text(&problem);
+                let cause = match problem.cause {
+                    // The length changes with the values.
+                    ProblemCause::Publish(PublishError::TooLong { .. }) => {
+                        format!("{}: too long", problem.component)
+                    }
+                    _ => text.clone(),
+                };
+                self.print_cause(screen, cause, text, advice);
             }
         }
         self.down = down;

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use takt_app::Endpoint;
 use takt_app::client::Client;
 use takt_demo::screen::Screen;
-use takt_pubsub::ReceiveError;
-use takt_pubsub::runtime::{PubSub, RealTime, RuntimeOptions, StartError};
+use takt_link::LinkError;
+use takt_pubsub::runtime::{LinkOptions, PubSub, RealTime, RuntimeOptions, StartError};
 use takt_pubsub::security::VerifyError;
+use takt_pubsub::{ConfigurationError, ConfigurationProblem, ReceiveError};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 
@@ -138,17 +139,30 @@ pub(in crate::commands) fn connect(
 }
 
 /// Returns the options of the threads.
-pub(in crate::commands) fn runtime_options(arguments: &PubSubRunArguments) -> RuntimeOptions {
+pub(in crate::commands) fn runtime_options(
+    arguments: &PubSubRunArguments,
+) -> miette::Result<RuntimeOptions> {
     let real_time = RealTime {
         policy: arguments.priority.map(Policy::Fifo),
         core: arguments.core,
         spin: Duration::ZERO,
     };
-    RuntimeOptions {
+    Ok(RuntimeOptions {
+        link: LinkOptions {
+            mqtt: arguments.mqtt.options()?,
+            ..LinkOptions::default()
+        },
         publishing: real_time.clone(),
         subscribing: real_time,
         ..RuntimeOptions::default()
-    }
+    })
+}
+
+fn is_about_credentials(error: &ConfigurationError) -> bool {
+    let ConfigurationProblem::Parameter { parameter, .. } = &error.problem else {
+        return false;
+    };
+    ["ResourceUri", "AuthenticationProfileUri"].contains(parameter)
 }
 
 /// Explains why a configuration does not start, with advice.
@@ -157,9 +171,24 @@ pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
         StartError::Mistake(_) => {
             "docs/pubsub.md describes the permitted values of each parameter."
         }
+        StartError::Configuration(error) if is_about_credentials(error) => {
+            "--mqtt-user and --mqtt-password-file name user and password at all brokers, --mqtt-resource those of one resource_uri."
+        }
+        StartError::Configuration(ConfigurationError {
+            problem: ConfigurationProblem::Unbound("source"),
+            ..
+        }) => {
+            "--set NAME=VALUE gives the value of a field, --from ENDPOINT those of a server, and --simulate those of all types but \
+             structures."
+        }
         StartError::Configuration(_) => {
-            "docs/pubsub.md describes the permitted values of each parameter. Fields without a source: --from ENDPOINT, --set NAME=VALUE, \
-            or --simulate."
+            "`takt pubsub config check FILE` checks the whole file; docs/pubsub.md describes the permitted values of each parameter."
+        }
+        StartError::Link {
+            source: LinkError::Certificate { .. },
+            ..
+        } => {
+            "--mqtt-ca names the certificate of an authority, --mqtt-certificate and --mqtt-private-key those of this client, all in PEM."
         }
         StartError::Link { .. } => {
             "Is the address one of this host, and is the network interface right? opc.eth needs the right to raw sockets \
@@ -167,7 +196,10 @@ pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
         }
         StartError::Priority(_) => "Without --priority threads run as any other.",
         StartError::Affinity(_) => "`nproc` says how many cores there are; they count from 0.",
-        _ => "`takt pubsub config check FILE` says more.",
+        StartError::Thread(_) => {
+            "Is the limit of processes of this user reached? `ulimit -u` shows it."
+        }
+        _ => "docs/pubsub.md describes the permitted values of each parameter.",
     };
     explain::with_help(error, help)
 }
