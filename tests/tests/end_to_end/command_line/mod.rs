@@ -6,6 +6,7 @@ mod clients;
 mod control_loops;
 mod demo;
 mod disk;
+mod files;
 mod mistakes;
 mod output;
 mod presence;
