@@ -298,7 +298,7 @@ fn a_message_that_the_broker_does_not_accept() {
 }
 
 #[test]
-fn nobody_listens_at_the_address() {
+fn an_address_without_a_listener() {
     let broker = Broker::start("allow_anonymous true");
     let url = format!("mqtt://127.0.0.1:{}", broker.port);
     drop(broker);
