@@ -36,7 +36,12 @@ part_unit() {
 part_patience() {
     build_takt --test patience
     TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --test patience --test privileged -- \
-        attack:: many_providers:: memory_group:: pubsub_keys:: soak:: stalls:: survival::
+        attack:: many_providers:: memory_group:: pubsub_keys:: soak:: stalls:: survival:: --skip stalls::soak::
+}
+
+part_soak() {
+    build_takt --test patience
+    TAKT_SOAK_SECONDS=600 TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test "${TESTS[@]}" --test patience -- stalls::soak:: --nocapture
 }
 
 # The backend is for x86-64 only.

@@ -12,7 +12,8 @@ readonly PARTS=(
     "lab          test    30 every queueing discipline as Takt configures it, on Debian's ready-made kernel"
     "docs         test    60 rustdoc finds nothing to complain about"
     "deny         test    20 licences, duplicates and sources of all dependencies; advisories if their database can be reached"
-    "patience     all    300 end-to-end tests that take their time: attacks, crashes, many Providers, a limit of memory, endurance"
+    "patience     all    480 end-to-end tests that take their time: attacks, crashes, many Providers, a limit of memory, endurance"
+    "soak         all    750 ten minutes of stalls, cuts, restarts, clock jumps and killed clients, after which all values are true"
     "miri         all    230 shared memory, cells, channels and encoders under Miri, also for aarch64 (needs a nightly toolchain)"
     "loom         all    150 every interleaving of the lock-free cells' models"
     "instructions all    250 the hot paths take no more instructions than they may, counted by callgrind"
@@ -44,6 +45,7 @@ files_of() {
             ;;
         docs) printf '%s\n' '*.rs' '*Cargo.toml' ;;
         deny) printf '%s\n' deny.toml '*Cargo.toml' '*Cargo.lock' ;;
+        soak) printf '%s\n' crates tests/src tests/tests/patience ;;
         patience) printf '%s\n' crates tests bench/attack ;;
         miri) printf '%s\n' crates/takt-{cell,layout,rt,shm,ua} ;;
         loom) printf '%s\n' crates/takt-{cell,rt,shm} ;;

@@ -1,6 +1,6 @@
 //! Steps of the real-time clock: one table for all tests in which a clock is set.
 //!
-//! `tests/lab/clock.rs` sets the clock of a machine of its own for Publishers and control loops; `patience/clock.rs` shifts the clock
+//! `tests/lab/clock.rs` sets the clock of a machine of its own for Publishers and control loops; `end_to_end/registry/clock.rs` shifts the clock
 //! of single processes for history, Sessions, tokens, certificates and keys.
 
 /// A step of the real-time clock.

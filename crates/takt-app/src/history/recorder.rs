@@ -237,6 +237,8 @@ impl Worker {
     /// Begins to record a Variable.
     fn begin(&mut self, node: NodeId, name: &str, recording: Recording) {
         if self.by_node.contains_key(&node) {
+            // A Provider with another model adds its nodes again.
+            self.show(&node);
             return;
         }
         if self.sampled.len() >= MAX_RECORDED {
@@ -249,11 +251,7 @@ impl Worker {
                 return;
             }
         };
-        let Some(space) = self.space.upgrade() else {
-            return;
-        };
-        if let Err(error) = space.set_historized(&node, true) {
-            tracing::warn!(%node, %error, "history: a Variable is not recorded");
+        if !self.show(&node) {
             return;
         }
         let last_time = self.mark_gap(key);
@@ -263,6 +261,18 @@ impl Worker {
         self.by_key.insert(key, self.sampled.len());
         self.sampled
             .push(Sampled::new(node, (key, recording), last_time));
+    }
+
+    /// Shows in the attributes of a Variable that it is recorded. Returns false if there is no such Variable.
+    fn show(&self, node: &NodeId) -> bool {
+        let Some(space) = self.space.upgrade() else {
+            return false;
+        };
+        let shown = space.set_historized(node, true);
+        if let Err(error) = &shown {
+            tracing::warn!(%node, %error, "history: a Variable is not recorded");
+        }
+        shown.is_ok()
     }
 
     /// Marks the time since the last record of an earlier run as unknown (OPC 10000-11, 4.3): nothing was recorded then. Returns the

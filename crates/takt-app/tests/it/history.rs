@@ -624,3 +624,31 @@ fn an_unchanged_value_is_recorded_again_after_a_restart_of_the_registry() {
     assert_eq!(numbers(&read)[0], 0, "{read:?}");
     assert!(gap > 0 && gap + 1 < read.len(), "{read:?}");
 }
+
+#[test]
+fn a_provider_with_another_model_keeps_the_history_at_the_registry() {
+    let directory = tempfile::tempdir().unwrap();
+    let _registry = registry(directory.path(), &["Press/Pl*"]);
+    let provider = registered(directory.path());
+    let mut client = connect(directory.path(), "opc.iox2://SemanticRegistryServer");
+    let plain = client.find("Press/Plain").unwrap().node_id.node_id;
+    eventually("the value is recorded", || {
+        let read = client.history_raw(&plain, ALL).ok()?;
+        (numbers(&read) == [0]).then_some(())
+    });
+    drop(provider);
+    // The registry deletes all nodes of the Provider, and adds those of the new model.
+    let changed = builder(directory.path())
+        .variable(Variable::stored("New", 1_i32))
+        .registry("opc.iox2://SemanticRegistryServer")
+        .start()
+        .unwrap();
+    eventually("the Provider registers", || {
+        changed.is_registered().then_some(())
+    });
+    let read = eventually("the history is there", || {
+        let read = client.history_raw(&plain, ALL).ok()?;
+        read.last()?.status_code().is_good().then_some(read)
+    });
+    assert_eq!(numbers(&read)[0], 0);
+}

@@ -4,10 +4,13 @@
 //! the same time.
 
 mod case;
+mod companions;
 mod followers;
 mod log;
 mod plant;
 mod relay;
+mod settled;
+mod soak;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +18,7 @@ use std::time::{Duration, Instant};
 use case::{Case, Disturbance, LIMIT, Side};
 use followers::Follower;
 use plant::Plant;
+use settled::settle;
 
 /// Time after which a follower shall show the current value, at least in most cases.
 const SOON: Duration = Duration::from_secs(2);
@@ -101,28 +105,4 @@ fn run(case: Case) -> Vec<Duration> {
         follower.check_log(disturbance, length, &format!("{case:?}"));
     }
     times
-}
-
-/// Waits until each follower shows the constant value as a Read returns it; returns the times.
-fn settle(plant: &Plant, followers: &mut [Follower], case: &str, since: Instant) -> Vec<Duration> {
-    let mut times = vec![None; followers.len()];
-    while times.iter().any(Option::is_none) {
-        let read = plant.read();
-        for (follower, time) in followers.iter_mut().zip(&mut times) {
-            if time.is_some() {
-                continue;
-            }
-            let shown = follower.constant();
-            if shown == read && read.is_some() {
-                *time = Some(since.elapsed());
-            }
-            assert!(
-                since.elapsed() < LIMIT,
-                "{case}: {} shows {shown:?}, a Read returns {read:?}",
-                follower.name
-            );
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    times.into_iter().flatten().collect()
 }

@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use takt_app::{Client, ClientOptions, Consumer, DataValue, NodeId, StatusCode, Variant};
+use takt_tests::shifted_clock::ShiftedClock;
 use takt_tests::{Provider, Registry, Sandbox};
 
 use super::case::{Disturbance, LIMIT, Side};
 use super::followers::{Follower, Nodes};
 use super::relay::Relay;
 
-const CONSTANT: &str = "Spindle/SpeedSetpoint";
+pub(super) const CONSTANT: &str = "Spindle/SpeedSetpoint";
 /// It becomes warmer for a long time.
 const CHANGING: &str = "Spindle/Temperature";
 
@@ -21,14 +22,25 @@ pub(super) struct Plant {
     provider: Option<Provider>,
     /// Relays in front of the registry and the Provider.
     to_registry: Relay,
-    to_provider: Relay,
-    provider_name: String,
-    registry_name: String,
-    sandbox: Sandbox,
+    pub(super) to_provider: Relay,
+    pub(super) provider_name: String,
+    pub(super) registry_name: String,
+    pub(super) sandbox: Sandbox,
+    /// Clock of the registry and of the Publisher.
+    pub(super) clock: Option<ShiftedClock>,
 }
 
 impl Plant {
     pub(super) fn start() -> Self {
+        Self::start_by(|_| None)
+    }
+
+    /// Starts a plant with a clock that can be shifted, if there is a C compiler.
+    pub(super) fn start_with_clock() -> Self {
+        Self::start_by(|sandbox| ShiftedClock::new(&sandbox.data_directory()))
+    }
+
+    fn start_by(clock: impl FnOnce(&Sandbox) -> Option<ShiftedClock>) -> Self {
         let sandbox = Sandbox::new();
         let (to_registry, to_provider) = (Relay::start(), Relay::start());
         let mut plant = Self {
@@ -38,6 +50,7 @@ impl Plant {
             to_provider,
             provider_name: sandbox.application("machine"),
             registry_name: sandbox.application("Registry"),
+            clock: clock(&sandbox),
             sandbox,
         };
         plant.start_registry();
@@ -47,7 +60,14 @@ impl Plant {
 
     fn start_registry(&mut self) {
         let mirror = format!("Copy={}", self.to_provider.endpoint);
-        let registry = Registry::start(&self.sandbox, &["--mirror", &mirror]);
+        let history = ["--history", "*/Spindle/*", "--history-interval", "100ms"];
+        let arguments = ["--endpoint", "opc.tcp://127.0.0.1:0", "--mirror", &mirror];
+        let arguments = [&arguments[..], &history].concat();
+        let registry = Registry::start_in(&self.sandbox, &arguments, |command| {
+            if let Some(clock) = &self.clock {
+                clock.apply(command);
+            }
+        });
         self.to_registry.set_server(&registry.endpoint);
         self.registry = Some(registry);
     }
@@ -184,7 +204,7 @@ impl Plant {
     }
 
     /// Returns the nodes below a path at the registry, which may not be there yet.
-    fn nodes(&self, path: &str) -> Nodes {
+    pub(super) fn nodes(&self, path: &str) -> Nodes {
         let endpoint = format!("opc.iox2://{}", self.registry_name);
         let mut client = Client::connect(&endpoint.parse().unwrap(), self.options()).unwrap();
         let mut node = |name: &str| {
@@ -244,7 +264,7 @@ fn signal(followers: &mut [Follower], signal: rustix::process::Signal) {
     followers.iter_mut().for_each(|it| it.signal(signal));
 }
 
-fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub(super) fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
         if let Some(found) = look() {
