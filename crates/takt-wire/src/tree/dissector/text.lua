@@ -93,13 +93,18 @@ local function seconds(ticks)
     return whole - 11644473600, fraction
 end
 
+-- Seconds since 1970 of 1601-01-01T00:00:00Z and 9999-12-31T23:59:59Z: other instants are these limits (OPC 10000-6, 5.2.2.5).
+local FIRST, LAST = -11644473600, 253402300799
+
 local function date_time(ticks)
     local whole, fraction = seconds(ticks)
+    if whole < FIRST or whole >= LAST then
+        whole, fraction = whole < FIRST and FIRST or LAST, 0
+    end
     local days = math.floor(whole / 86400)
     local time = whole - days * 86400
     local year, month, day = civil(days)
-    local text = string.format("%s-%02d-%02dT%02d:%02d:%02d",
-        year < 0 and string.format("-%03d", -year) or string.format("%04d", year), month, day,
+    local text = string.format("%04d-%02d-%02dT%02d:%02d:%02d", year, month, day,
         math.floor(time / 3600), math.floor(time / 60) % 60, time % 60)
     if fraction ~= 0 then
         text = text .. "." .. (string.format("%07d", fraction):gsub("0+$", ""))
