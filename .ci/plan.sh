@@ -13,7 +13,6 @@ readonly PARTS=(
     "docs         test    60 rustdoc finds nothing to complain about"
     "deny         test    20 licences, duplicates and sources of all dependencies; advisories if their database can be reached"
     "patience     all    480 end-to-end tests that take their time: attacks, crashes, many Providers, a limit of memory, endurance"
-    "soak         all    750 ten minutes of stalls, cuts, restarts, clock jumps and killed clients, after which all values are true"
     "miri         all    230 shared memory, cells, channels and encoders under Miri, also for aarch64 (needs a nightly toolchain)"
     "loom         all    150 every interleaving of the lock-free cells' models"
     "instructions all    250 the hot paths take no more instructions than they may, counted by callgrind"
@@ -22,6 +21,7 @@ readonly PARTS=(
     "middleware   all    450 takt bench: its tests, and the comparison of middleware with all required peers: open62541, MQTT, DDS, ROS 1, Takt (builds them once)"
     "aarch64      all    400 on aarch64, emulated by qemu: crates with unsafe code, transports, registry with Provider and Consumer"
     "kernel       all    800 scenarios on the lab's own kernel: agreement with the simulator, repeats (builds the kernel once)"
+    "soak         all    750 ten minutes of stalls, cuts, restarts, clock jumps and killed clients, after which all values are true"
 )
 
 # Files that belong to every part: how it is run, and all that it compiles.
