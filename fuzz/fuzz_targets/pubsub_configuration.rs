@@ -1,7 +1,8 @@
 //! PubSub configuration files: a decoded binary file is written again unchanged, and as TOML unless an error explains
 //! why that is impossible.
 
-use takt_pubsub::configuration::{check, from_binary_file, from_toml, to_binary_file, to_toml};
+use takt_pubsub::check::check;
+use takt_pubsub::configuration::{from_binary_file, from_toml, to_binary_file, to_toml};
 
 pub(crate) fn run(data: &[u8]) {
     if let Ok(file) = from_binary_file(data) {
@@ -12,7 +13,7 @@ pub(crate) fn run(data: &[u8]) {
         if let Err(error) = to_toml(&file) {
             drop(error.to_string());
         }
-        drop(check(&file.configuration));
+        drop(check(&file));
     }
     if let Ok(text) = std::str::from_utf8(data)
         && let Err(error) = from_toml(text)
