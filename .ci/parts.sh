@@ -41,7 +41,7 @@ part_patience() {
 
 part_soak() {
     build_takt --test patience
-    TAKT_SOAK_SECONDS=600 TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test "${TESTS[@]}" --test patience -- stalls::soak:: --nocapture
+    TAKT_SOAK_SECONDS=${TAKT_SOAK_SECONDS:-600} TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test "${TESTS[@]}" --test patience -- stalls::soak:: --nocapture
 }
 
 # The backend is for x86-64 only.

@@ -15,7 +15,7 @@ use super::mistake::Place;
 use super::queues;
 use super::tables::{CONNECTIONS, READER_GROUPS, READERS, WRITER_GROUPS, WRITERS};
 
-/// Where messages go, or come from: address and topic.
+/// Address and topic of the messages of a writer or reader.
 type Link = (String, String);
 
 /// Checks that the identities of a configuration are unique.

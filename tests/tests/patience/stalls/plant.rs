@@ -11,7 +11,7 @@ use super::followers::{Follower, Nodes};
 use super::relay::Relay;
 
 pub(super) const CONSTANT: &str = "Spindle/SpeedSetpoint";
-/// It becomes warmer for a long time.
+/// Variable that changes for a long time: a spindle that turns becomes warmer.
 const CHANGING: &str = "Spindle/Temperature";
 
 /// Timeout of requests.
