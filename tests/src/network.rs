@@ -1,7 +1,6 @@
-//! Two hosts: network namespaces, joined by a cable. Free ports of this host.
+//! Two hosts: network namespaces, joined by a cable.
 
 use std::fs::File;
-use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::thread;
@@ -21,16 +20,6 @@ pub const NETWORKS: &[&str] = &[
 
 /// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Returns an unused TCP port of the loopback interface.
-///
-/// # Panics
-/// If there is none.
-#[must_use]
-pub fn free_tcp_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    socket.local_addr().expect("a port").port()
-}
 
 /// A network namespace with a host name of its own, and the process that holds it.
 #[derive(Debug)]

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::binary::{open62541, repository};
 use crate::checker::Checker;
-use crate::network::free_tcp_port;
 use crate::process::{self, Process};
 
 /// Time limit of the start of a peer, long enough for an interpreter that compiles its modules on a loaded machine.
@@ -205,11 +204,11 @@ impl PeerServer {
     #[must_use]
     pub fn start_discovery(security: &Value) -> Self {
         let peer = Peer::NodeOpcua;
-        let arguments = [free_tcp_port().to_string(), security.to_string()];
+        let arguments = [takt_ports::reserve().to_string(), security.to_string()];
         Self::start_command(peer, peer.command("discovery").args(arguments))
     }
 
-    /// Starts a server with this many Variables, as `peers/asyncua/large_server.py` describes them, on this port or on a free one.
+    /// Starts a server with this many Variables, as `peers/asyncua/large_server.py` describes them, on this port.
     ///
     /// # Panics
     /// If it does not serve in time.
@@ -229,7 +228,9 @@ impl PeerServer {
     }
 
     fn start_with(peer: Peer, arguments: &[&str]) -> Self {
-        Self::start_command(peer, peer.command("server").arg("0").args(arguments))
+        // Not 0: some of them only look for a free port, and lose it before they listen.
+        let port = takt_ports::reserve().to_string();
+        Self::start_command(peer, peer.command("server").arg(port).args(arguments))
     }
 
     fn start_command(peer: Peer, command: &mut Command) -> Self {

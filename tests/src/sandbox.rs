@@ -274,7 +274,9 @@ impl Registry {
     /// If it does not serve in time.
     #[must_use]
     pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        Self::start_at(sandbox, "opc.tcp://127.0.0.1:0", arguments)
+        // A test may start it again at the same port.
+        let endpoint = format!("opc.tcp://127.0.0.1:{}", takt_ports::reserve());
+        Self::start_at(sandbox, &endpoint, arguments)
     }
 
     /// Starts a registry at an endpoint, for a restart with the same one.

@@ -72,9 +72,7 @@ pub fn provider_of_the_guide() {
     let folder = sandbox.data_directory();
     let script = folder.join("provider.py");
     std::fs::write(&script, code).expect("a file can be written");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let endpoint = format!("opc.tcp://{}", port.local_addr().expect("it is bound"));
-    drop(port);
+    let endpoint = format!("opc.tcp://127.0.0.1:{}", takt_ports::reserve());
     let start = || {
         let mut command = python();
         sandbox.confine(&mut command).current_dir(&folder);

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::{Foreign, Role, passed};
 use crate::checker::Checker;
-use crate::network::free_tcp_port;
 use crate::peer::{Peer, PeerClient, PeerServer};
 use crate::sandbox::{Registry, Sandbox};
 
@@ -42,7 +41,7 @@ fn uri(registry: &Registry) -> String {
 pub fn client_waits_for_registry(peer: Peer, is_secured: bool) {
     for with_security in [false, is_secured] {
         let sandbox = Sandbox::new();
-        let port = free_tcp_port();
+        let port = takt_ports::reserve();
         let registry = registry(&sandbox, port);
         let security = with_security.then(|| {
             let certificate = format!("pki/own/certs/{}.der", registry.name);
@@ -66,7 +65,7 @@ pub fn client_waits_for_registry(peer: Peer, is_secured: bool) {
 /// If it fails.
 pub fn checker_waits_for_registry(checker: Checker) {
     let sandbox = Sandbox::new();
-    let port = free_tcp_port();
+    let port = takt_ports::reserve();
     let registry = registry(&sandbox, port);
     let request = json!({
         "check": "reverse", "endpoint": registry.endpoint, "namespace": "http://opcfoundation.org/UA/",
@@ -93,7 +92,7 @@ pub fn command_line_waits_for_server(peer: Peer) {
         (None, "none".to_owned()),
         (Some(&secured), format!("{POLICY},encrypt")),
     ] {
-        let port = free_tcp_port();
+        let port = takt_ports::reserve();
         let server = PeerServer::start_reversed(peer, port, security);
         let listening = format!("127.0.0.1:{port}");
         let node = server.node("UInt32");

@@ -101,19 +101,13 @@ fn start_without_keys(text: &str, exchange: &Exchange) -> Running {
     }
 }
 
-/// Returns an unused port of this host.
-fn free_port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    socket.local_addr().expect("a port").port()
-}
-
 /// Takt publishes, and the peer prints the received DataSets. With `whole`, the peer always prints all fields,
 /// including those missing in a delta frame.
 ///
 /// # Panics
 /// If that differs from the published DataSets.
 pub fn peer_receives(peer: Peer, exchange: &Exchange, whole: bool) {
-    let url = format!("opc.udp://127.0.0.1:{}", free_port());
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let mut foreign = PeerPubSub::start(peer, "subscribe", &description(exchange, &url));
     let running = start(&publisher_file(exchange, &url), exchange);
     let fields = fields(exchange.encoding);
@@ -186,7 +180,7 @@ pub fn peer_receives(peer: Peer, exchange: &Exchange, whole: bool) {
 /// # Panics
 /// If that differs from the published DataSets.
 pub fn peer_publishes(peer: Peer, exchange: &Exchange) {
-    let url = format!("opc.udp://127.0.0.1:{}", free_port());
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     // The peer starts first: open62541 checks at its start that it can listen at the address that it sends to.
     let foreign = PeerPubSub::start(peer, "publish", &description(exchange, &url));
     let running = start(&subscriber_file(exchange, &url), exchange);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{PATIENCE, free_port};
+use super::PATIENCE;
 use crate::binary::repository;
 use crate::peer::{Peer, PeerPubSub};
 use crate::{Process, Sandbox};
@@ -33,7 +33,7 @@ pub fn peer_receives_scenario(peer: Peer, shown: Shown) {
 }
 
 fn receive(peer: Peer, shown: Shown, fields: usize) {
-    let [there, back] = [(); 2].map(|()| format!("opc.udp://127.0.0.1:{}", free_port()));
+    let [there, back] = [(); 2].map(|()| format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()));
     let mut foreign = PeerPubSub::start(peer, "subscribe", &description(&there, fields));
     let sandbox = Sandbox::new();
     let scenario = repository().join("scenarios/e3.toml");

@@ -8,7 +8,7 @@ use super::exchange::{
     Exchange, INTERVAL, SECURITY_GROUP, description, fields, other_key_ring, publisher_file,
     subscriber_file,
 };
-use super::{DATA_SETS, PATIENCE, Running, Told, free_port, start_without_keys};
+use super::{DATA_SETS, PATIENCE, Running, Told, start_without_keys};
 use crate::peer::{Peer, PeerPubSub};
 
 /// Time in which no message may be accepted; a hundred messages arrive in it.
@@ -19,7 +19,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// # Panics
 /// If it accepts one, or the exchange is not protected.
 pub fn peer_publishes_with_another_key(peer: Peer, exchange: &Exchange) {
-    let url = format!("opc.udp://127.0.0.1:{}", free_port());
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let foreign = PeerPubSub::start(peer, "publish", &description(exchange, &url));
     let running = start_with_another_key(&subscriber_file(exchange, &url), exchange);
     let deadline = Instant::now() + PATIENCE;
@@ -48,7 +48,7 @@ pub fn peer_publishes_with_another_key(peer: Peer, exchange: &Exchange) {
 /// # Panics
 /// If it prints one, or the exchange is not protected.
 pub fn peer_receives_with_another_key(peer: Peer, exchange: &Exchange) {
-    let url = format!("opc.udp://127.0.0.1:{}", free_port());
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let mut foreign = PeerPubSub::start(peer, "subscribe", &description(exchange, &url));
     let running = start_with_another_key(&publisher_file(exchange, &url), exchange);
     let count_cell = &running.cells[&fields(exchange.encoding)[0].node_id()];

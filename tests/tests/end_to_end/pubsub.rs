@@ -21,11 +21,7 @@ impl Files {
     /// `fields` are rows of TOML with a `{}` for the entries of each side besides name and type; `groups` are the
     /// entries of both groups.
     fn write(sandbox: &Sandbox, fields: &[(&str, &str, &str)], group: &str) -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let url = format!(
-            "opc.udp://127.0.0.1:{}",
-            socket.local_addr().unwrap().port()
-        );
+        let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
         let row = |(name, data_type, node): &(&str, &str, &str), key: &str| {
             format!("{{ name = \"{name}\", data_type = \"{data_type}\", {key} = '{node}' }},\n")
         };

@@ -10,9 +10,7 @@ use takt_tests::{Process, Sandbox};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn udp() -> String {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let port = socket.local_addr().unwrap().port();
-    format!("opc.udp://127.0.0.1:{port}")
+    format!("opc.udp://127.0.0.1:{}", takt_ports::reserve())
 }
 
 /// Writes the configuration of a Publisher with one text, `Text`, of at most four characters, and returns the path of the file.
@@ -60,9 +58,7 @@ fn plain(errors: &str) -> String {
 
 /// Returns an unused port of a broker that does not run.
 fn no_broker() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    format!("mqtt://127.0.0.1:{port}")
+    format!("mqtt://127.0.0.1:{}", takt_ports::reserve())
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use takt_tests::network::free_tcp_port;
 use takt_tests::{Process, Registry, Sandbox};
 
 /// EndpointUrl of the server. The host name is reserved for names without an address (RFC 2606).
@@ -32,7 +31,7 @@ fn a_client_waits_for_the_server_with_and_without_security() {
     let sandbox = Sandbox::new();
     let certificates = sandbox.data_directory().join("pki");
     let shared = ["--certificates", certificates.to_str().unwrap()];
-    let listening = format!("127.0.0.1:{}", free_tcp_port());
+    let listening = format!("127.0.0.1:{}", takt_ports::reserve());
     let registry = registry(&sandbox, &listening, &shared);
     let uri = uri(&registry);
     let browse = ["browse", URL, "--listen", &listening, "--server-uri", &uri];
@@ -53,7 +52,7 @@ fn a_client_waits_for_the_server_with_and_without_security() {
 #[test]
 fn another_server_is_refused_and_named() {
     let sandbox = Sandbox::new();
-    let listening = format!("127.0.0.1:{}", free_tcp_port());
+    let listening = format!("127.0.0.1:{}", takt_ports::reserve());
     let registry = registry(&sandbox, &listening, &["--no-certificate"]);
     let browse = [
         "browse",
@@ -77,7 +76,7 @@ fn another_server_is_refused_and_named() {
 #[test]
 fn both_sides_return_after_a_restart() {
     let sandbox = Sandbox::new();
-    let listening = format!("127.0.0.1:{}", free_tcp_port());
+    let listening = format!("127.0.0.1:{}", takt_ports::reserve());
     let first = registry(&sandbox, &listening, &["--no-certificate"]);
     let watch = [
         "watch",
@@ -110,7 +109,7 @@ fn both_sides_return_after_a_restart() {
 #[test]
 fn a_thousand_silent_strangers_do_not_keep_the_server_out() {
     let sandbox = Sandbox::new();
-    let listening = format!("127.0.0.1:{}", free_tcp_port());
+    let listening = format!("127.0.0.1:{}", takt_ports::reserve());
     let browse = [
         "browse",
         URL,

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use takt_tests::binary::repository;
 use takt_tests::interop::{Checker, Role, passed};
-use takt_tests::network::free_tcp_port;
 use takt_tests::process::Process;
 use takt_tests::sandbox::{Provider, Registry};
 use takt_tests::{Peer, PeerClient, PeerServer, Sandbox};
@@ -159,7 +158,7 @@ fn watch_shows_events_at(peer: Peer, endpoint: &str) {
 
 /// Shows Events of a server that is started by this command.
 fn watch_shows_events(peer: Peer, mut command: Command) {
-    let port = free_tcp_port().to_string();
+    let port = takt_ports::reserve().to_string();
     command.args(["server", &port]);
     let mut server = Process::spawn("the foreign server", &mut command);
     server.wait_for("its endpoint", PATIENCE, |line| line.contains("endpoint"));

@@ -8,7 +8,6 @@ use rustix::process::Signal;
 use serde_json::Value;
 use takt_app::{Client, ClientOptions, MonitoredItemOptions, Subscription, SubscriptionOptions};
 use takt_tests::binary::repository;
-use takt_tests::network::free_tcp_port;
 use takt_tests::process::Process;
 use takt_tests::{Peer, PeerServer, Registry, Sandbox};
 use takt_ua::{NodeId, StatusCode, Variant};
@@ -178,7 +177,7 @@ fn events_are_mirrored(endpoint: &str) {
 
 /// Mirrors a server that this command starts.
 fn events_of(mut command: Command) {
-    let port = free_tcp_port().to_string();
+    let port = takt_ports::reserve().to_string();
     let mut server = Process::spawn("the foreign server", command.args(["server", &port]));
     server.wait_for("its endpoint", PATIENCE, |line| line.contains("endpoint"));
     events_are_mirrored(&format!("opc.tcp://127.0.0.1:{port}"));

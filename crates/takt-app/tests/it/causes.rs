@@ -29,15 +29,9 @@ fn connect(endpoint: &str, options: ClientOptions) -> ClientError {
     }
 }
 
-/// Returns a port at which nobody listens.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
-
 #[test]
 fn a_refused_tcp_connection_leads_to_the_error_of_the_system() {
-    let endpoint = format!("opc.tcp://127.0.0.1:{}", free_port());
+    let endpoint = format!("opc.tcp://127.0.0.1:{}", takt_ports::reserve());
     let error = connect(&endpoint, ClientOptions::default());
     assert!(matches!(error, ClientError::Unreachable { .. }), "{error}");
     let refused: &takt_tcp::TcpClientError = cause(&error);

@@ -32,11 +32,7 @@ fn a_value_written_at_one_provider_is_published_to_another() {
     let directory = tempfile::tempdir().unwrap();
     let (_machine, sent) = provider("Machine", directory.path());
     let (_display, received) = provider("Display", directory.path());
-    let port = UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = takt_ports::reserve();
     let configuration = from_toml(&format!(
         r#"
         [[published_data_sets]]

@@ -23,12 +23,6 @@ use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 /// Cycle of the tests: long enough for a busy machine.
 const CYCLE: Duration = Duration::from_millis(2);
 
-/// Returns a free port.
-fn port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 /// Returns the configuration of a loop that publishes `Out` and receives `In`, both a UInt64.
 fn configuration(id: u16, peer: u16, to: u16, at: u16) -> PubSubConfiguration2DataType {
     let text = format!(
@@ -165,7 +159,7 @@ fn round_trips_and_drain(
     cycles: u64,
     drain_cycles: u64,
 ) -> (ControlReport, Trace) {
-    let (there, back) = (port(), port());
+    let (there, back) = (takt_ports::reserve(), takt_ports::reserve());
     let (publisher, loopback) = (Cells::new(), Cells::new());
     let stop = AtomicBool::new(false);
     let mut counter = Counter {
@@ -286,7 +280,7 @@ fn the_last_message_is_answered_while_the_loop_drains() {
 
 /// Runs a loop whose peer sends for a while and then falls silent.
 fn silence(deadline: Deadline) -> (ControlReport, u64, StatusCode, Vec<u64>) {
-    let (there, back) = (port(), port());
+    let (there, back) = (takt_ports::reserve(), takt_ports::reserve());
     let cells = Cells::new();
     let peer = Cells::new();
     let stop = AtomicBool::new(false);

@@ -17,11 +17,6 @@ const CYCLES: u64 = 100_000;
 /// Cycles after which everything is warm: layouts are learned from the first message.
 const WARM: u64 = 1_000;
 
-fn port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 fn configuration(own: u16, peer: u16, to: u16, at: u16) -> PubSubConfiguration2DataType {
     let text = format!(
         r#"
@@ -85,7 +80,7 @@ fn run(
 fn a_hundred_thousand_cycles_allocate_nothing_and_have_no_page_fault() {
     let _alone = crate::PROCESSORS.write();
     takt_malloc::alone(|| {
-        let (there, back) = (port(), port());
+        let (there, back) = (takt_ports::reserve(), takt_ports::reserve());
         let stop = AtomicBool::new(false);
         let warm = AtomicU64::new(0);
         let mut counted = 0;

@@ -30,16 +30,11 @@ fn scenarios(name: &str) -> Vec<Scenario> {
         .collect()
 }
 
-fn port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 /// Returns addresses on loopback.
 fn on_loopback() -> LoopAddresses {
     LoopAddresses {
-        there: format!("opc.udp://127.0.0.1:{}", port()),
-        back: format!("opc.udp://127.0.0.1:{}", port()),
+        there: format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()),
+        back: format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()),
     }
 }
 

@@ -1,8 +1,6 @@
 //! Open links allocate nothing for sending and receiving, at the level of malloc, except for the loans of iceoryx2.
 //! `tests/tests/privileged/links` tests this for `opc.eth`.
 
-use std::net::UdpSocket;
-
 use takt_link::{LaunchMode, LinkOptions, ReceiveClock, open_receiver, open_sender};
 
 #[test]
@@ -13,9 +11,7 @@ fn messages_are_sent_without_allocation() {
             ..LinkOptions::default()
         };
         for per_cycle in [1, 5] {
-            let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
-            let port = probe.local_addr().unwrap().port();
-            drop(probe);
+            let port = takt_ports::reserve();
             let address = format!("opc.udp://127.0.0.1:{port}").parse().unwrap();
             let receiver = open_receiver(&address, &options).unwrap();
             let sender = open_sender(&address, &options).unwrap();
@@ -27,9 +23,7 @@ fn messages_are_sent_without_allocation() {
             receive_times: Some(ReceiveClock::Hardware),
             ..options.clone()
         };
-        let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let address = format!("opc.udp://{}", probe.local_addr().unwrap());
-        drop(probe);
+        let address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
         let address = address.parse().unwrap();
         match open_sender(&address, &launching) {
             Ok(sender) => {

@@ -10,12 +10,6 @@ use takt_link::{
     open_sender,
 };
 
-/// Returns a UDP port that is not in use.
-fn free_port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 fn pair(sender: &str, receiver: &str, options: &LinkOptions) -> Pair {
     let receiver = open_receiver(&receiver.parse().unwrap(), options).unwrap();
     let sender = open_sender(&sender.parse().unwrap(), options).unwrap();
@@ -32,14 +26,14 @@ fn loopback(options: &LinkOptions) -> LinkOptions {
 #[test]
 fn udp_unicast() {
     conforms(&|options| {
-        let address = format!("opc.udp://127.0.0.1:{}", free_port());
+        let address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
         pair(&address, &address, options)
     });
 }
 
 #[test]
 fn udp_unicast_to_a_receiver_on_all_interfaces() {
-    let port = free_port();
+    let port = takt_ports::reserve();
     let (mut sender, mut receiver) = pair(
         &format!("opc.udp://127.0.0.1:{port}"),
         &format!("opc.udp://localhost:{port}"),
@@ -60,7 +54,7 @@ fn udp_unicast_to_a_receiver_on_all_interfaces() {
 #[test]
 fn udp_unicast_through_a_chosen_interface() {
     conforms(&|options| {
-        let port = free_port();
+        let port = takt_ports::reserve();
         let sender = format!("opc.udp://127.0.0.1:{port}");
         let receiver = format!("opc.udp://localhost:{port}");
         pair(&sender, &receiver, &loopback(options))
@@ -70,7 +64,7 @@ fn udp_unicast_through_a_chosen_interface() {
 #[test]
 fn udp_multicast() {
     conforms(&|options| {
-        let address = format!("opc.udp://239.255.84.75:{}", free_port());
+        let address = format!("opc.udp://239.255.84.75:{}", takt_ports::reserve());
         pair(&address, &address, &loopback(options))
     });
 }
@@ -83,7 +77,7 @@ fn all_receivers_of_a_multicast_group_get_a_message() {
         priority: Some(5),
         ..loopback(&LinkOptions::default())
     };
-    let port = free_port();
+    let port = takt_ports::reserve();
     let address = format!("opc.udp://239.255.84.76:{port}");
     let (mut sender, mut first) = pair(&address, &address, &options);
     let mut second = open_receiver(&address.parse().unwrap(), &options).unwrap();
@@ -104,14 +98,14 @@ fn udp_over_ipv6() {
         return;
     }
     conforms(&|options| {
-        let address = format!("opc.udp://[::1]:{}", free_port());
+        let address = format!("opc.udp://[::1]:{}", takt_ports::reserve());
         pair(&address, &address, options)
     });
 }
 
 #[test]
 fn sending_without_a_receiver_succeeds() {
-    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let address: Address = address.parse().unwrap();
     let mut sender = open_sender(&address, &LinkOptions::default()).unwrap();
     for number in 0..10 {
@@ -134,7 +128,7 @@ fn messages_for_which_a_slow_receiver_had_no_room_are_counted() {
         socket_buffer: Some(16_384),
         ..LinkOptions::default()
     };
-    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let (mut sender, mut receiver) = pair(&address, &address, &options);
     for number in 0..COUNT {
         sender.send(&message(number, 100)).unwrap();
@@ -152,7 +146,7 @@ fn a_polling_receiver_gets_single_messages_and_bursts() {
         poll_only: true,
         ..LinkOptions::default()
     };
-    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let (mut sender, mut receiver) = pair(&address, &address, &options);
     let mut got = Vec::new();
     let mut sent = Vec::new();
@@ -179,7 +173,7 @@ fn a_polling_receiver_gets_single_messages_and_bursts() {
 
 #[test]
 fn messages_longer_than_the_receiver_wants_are_discarded_and_counted() {
-    let address: Address = format!("opc.udp://127.0.0.1:{}", free_port())
+    let address: Address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve())
         .parse()
         .unwrap();
     let options = LinkOptions {
@@ -298,7 +292,7 @@ fn udp_with_launch_times() {
         let Some(base) = launching(mode) else {
             return;
         };
-        let address = || format!("opc.udp://127.0.0.1:{}", free_port());
+        let address = || format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
         let options = |options: &LinkOptions| LinkOptions {
             launch_times: base.launch_times,
             ..options.clone()
@@ -324,7 +318,7 @@ fn answers_to_messages_with_launch_times_are_no_drops() {
             println!("skipped: {host}");
             continue;
         }
-        let address = format!("opc.udp://{host}:{}", free_port());
+        let address = format!("opc.udp://{host}:{}", takt_ports::reserve());
         let mut sender = open_sender(&address.parse().unwrap(), &options).unwrap();
         for number in 0..200 {
             crate::common::queue(&mut *sender, &crate::common::message(number, 50));
@@ -341,7 +335,7 @@ fn answers_to_messages_with_launch_times_are_no_drops() {
 
 #[test]
 fn launch_times_are_ignored_unless_they_are_enabled() {
-    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let address = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     crate::common::messages_with_a_launch_time_arrive(pair(
         &address,
         &address,
@@ -360,7 +354,7 @@ fn udp_with_times_of_reception() {
             ..LinkOptions::default()
         };
         for host in ["127.0.0.1", "localhost"] {
-            let port = free_port();
+            let port = takt_ports::reserve();
             let sender = format!("opc.udp://127.0.0.1:{port}");
             let pair = pair(&sender, &format!("opc.udp://{host}:{port}"), &options);
             crate::common::messages_have_the_time_of_their_reception(pair);

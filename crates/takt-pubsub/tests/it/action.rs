@@ -21,11 +21,6 @@ use takt_wire::PublisherId;
 const PATIENCE: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_millis(20);
 
-fn free_port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 fn address(url: &str) -> ExtensionObject {
     ExtensionObject::from_structure(&NetworkAddressUrlDataType {
         network_interface: "127.0.0.1".into(),
@@ -96,7 +91,8 @@ fn check(client: &mut ActionClient) {
 
 #[test]
 fn a_multicast_group_carries_requests_and_responses_and_discovery_tells_of_them() {
-    let urls = [1, 2].map(|group| format!("opc.udp://239.255.44.{group}:{}", free_port()));
+    let urls =
+        [1, 2].map(|group| format!("opc.udp://239.255.44.{group}:{}", takt_ports::reserve()));
     let [data, discovery] = urls.each_ref().map(String::as_str);
     let mut configuration = configuration(ActionMapping::Uadp, data);
     configuration.connections[0].transport_settings =
@@ -139,7 +135,8 @@ fn a_multicast_group_carries_requests_and_responses_and_discovery_tells_of_them(
 
 #[test]
 fn responses_go_where_the_requestor_wants_them() {
-    let [request, response] = [(); 2].map(|()| format!("opc.udp://127.0.0.1:{}", free_port()));
+    let [request, response] =
+        [(); 2].map(|()| format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()));
     for mapping in [ActionMapping::Uadp, ActionMapping::Json] {
         let configuration = configuration(mapping, &request);
         let _responders = start(&configuration);

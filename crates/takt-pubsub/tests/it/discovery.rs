@@ -37,11 +37,6 @@ impl SubscriberObserver for Names {
     }
 }
 
-fn free_port() -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 /// Returns a setup with RawData of one field, `Speed`.
 fn raw_data() -> Setup {
     let mut setup = Setup::new(&[Variant::UInt32(17)]);
@@ -52,7 +47,8 @@ fn raw_data() -> Setup {
 
 /// Returns the configuration of a Publisher whose messages, probes and answers go to a group of this host only.
 fn configuration(setup: &Setup) -> (PubSubConfiguration2DataType, [String; 2]) {
-    let urls = [1, 2].map(|group| format!("opc.udp://239.255.43.{group}:{}", free_port()));
+    let urls =
+        [1, 2].map(|group| format!("opc.udp://239.255.43.{group}:{}", takt_ports::reserve()));
     let [data, discovery] = urls.each_ref().map(|url| {
         ExtensionObject::from_structure(&NetworkAddressUrlDataType {
             network_interface: "127.0.0.1".into(),

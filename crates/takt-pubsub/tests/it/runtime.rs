@@ -31,15 +31,6 @@ impl SubscriberObserver for Values {
     }
 }
 
-/// Returns a port that is not in use at the moment.
-fn free_port() -> u16 {
-    UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
-}
-
 /// Returns a configuration with a connection that sends to an address, and one that receives from it.
 fn configuration(setup: &Setup, url: &str) -> PubSubConfiguration2DataType {
     let address = ExtensionObject::from_structure(&NetworkAddressUrlDataType {
@@ -98,7 +89,10 @@ fn wait_for(received: &Receiver<Variant>, wanted: &Variant) {
 #[test]
 fn a_value_goes_from_cell_to_cell_over_udp() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);
-    let (running, received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    let (running, received) = start(
+        &mut setup,
+        &format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()),
+    );
     wait_for(&received, &Variant::UInt32(1));
     let value = Variant::UInt32(77);
     setup
@@ -132,7 +126,7 @@ fn a_value_goes_from_cell_to_cell_over_udp() {
 fn multicast_reaches_the_members_of_the_group() {
     let mut setup = Setup::new(&[Variant::UInt32(5)]);
     let (values, received) = channel();
-    let url = format!("opc.udp://239.255.42.1:{}", free_port());
+    let url = format!("opc.udp://239.255.42.1:{}", takt_ports::reserve());
     let mut configuration = configuration(&setup, &url);
     for connection in &mut configuration.connections {
         connection.address = ExtensionObject::from_structure(&NetworkAddressUrlDataType {
@@ -153,7 +147,10 @@ fn multicast_reaches_the_members_of_the_group() {
 fn protected_messages_begin_with_the_first_keys() {
     let mut setup = Setup::new(&[Variant::UInt32(9)]);
     setup.protect(MessageSecurityMode::SignAndEncrypt);
-    let (running, received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    let (running, received) = start(
+        &mut setup,
+        &format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()),
+    );
     assert_eq!(running.security_group_ids(), ["Keys"]);
     assert!(received.recv_timeout(Duration::from_millis(200)).is_err());
     running.set_keys("Keys", &crate::support::keys(1, Instant::now()));
@@ -197,7 +194,10 @@ fn reasons_of_errors_are_reported() {
     let field = &mut setup.data_set.data_set_meta_data.fields[0];
     field.built_in_type = BuiltInType::Float as u8;
     field.data_type = NodeId::numeric(0, field.built_in_type.into());
-    let (running, _received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    let (running, _received) = start(
+        &mut setup,
+        &format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()),
+    );
     let deadline = Instant::now() + PATIENCE;
     let problem = loop {
         if let Some(problem) = running.problems().into_iter().next() {

@@ -65,11 +65,7 @@ fn no_message_is_lost_or_accepted_twice() {
     setup.protect(MessageSecurityMode::SignAndEncrypt);
     let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
     let counter = setup.cell(0);
-    let port = std::net::UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = takt_ports::reserve();
     let address: Address = format!("opc.udp://127.0.0.1:{port}").parse().unwrap();
     let mut receiver = open_receiver(&address, &LinkOptions::default()).unwrap();
     let mut sender = open_sender(&address, &LinkOptions::default()).unwrap();

@@ -20,8 +20,7 @@ fn scenario(name: &str) -> String {
 
 /// Two unused ports of this host: addresses to the loopback, and back.
 fn addresses() -> [String; 2] {
-    let sockets = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
-    sockets.map(|socket| format!("opc.udp://{}", socket.local_addr().unwrap()))
+    [(); 2].map(|()| format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()))
 }
 
 /// Returns the arguments of an end with cycles of 2 ms, because a busy machine is slow.

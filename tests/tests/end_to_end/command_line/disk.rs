@@ -142,7 +142,8 @@ fn names(round: usize) -> Vec<String> {
 fn on_a_small_disk(disk: &Path) {
     let sandbox = Sandbox::new();
     let data = disk.join("data");
-    let mut registry = start(&sandbox, "opc.tcp://127.0.0.1:0", &data);
+    let endpoint = format!("opc.tcp://127.0.0.1:{}", takt_ports::reserve());
+    let mut registry = start(&sandbox, &endpoint, &data);
     let mut owner = Owner::new(&sandbox, &registry, "Full");
     assert_eq!(owner.register(), StatusCode::Good);
 

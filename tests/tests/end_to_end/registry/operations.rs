@@ -238,7 +238,8 @@ impl Plant {
         trust(&authority.certificate);
         trust(&authority.revocations);
         let _ = add_user(&sandbox, USER, ROLES);
-        let registry = Self::registry(&sandbox, "opc.tcp://127.0.0.1:0", change);
+        let endpoint = format!("opc.tcp://127.0.0.1:{}", takt_ports::reserve());
+        let registry = Self::registry(&sandbox, &endpoint, change);
         let name = sandbox.application("Tank");
         let tank = tank(&sandbox, &name, &registry.shared_memory()).unwrap();
         wait_until_available(&mut consumer(&sandbox, &registry), &name);

@@ -40,11 +40,12 @@ impl Links {
     /// Starts all applications; only the registry has the clock.
     fn start(clock: Option<ShiftedClock>) -> Self {
         let (here, there, cell) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
-        let any = "opc.tcp://127.0.0.1:0";
-        let mirrored = provider(&cell, "opc.iox2://Nobody", any);
+        // All start again at their ports.
+        let own = || format!("opc.tcp://127.0.0.1:{}", takt_ports::reserve());
+        let mirrored = provider(&cell, "opc.iox2://Nobody", &own());
         let press = press(&there, &here.application("Registry"));
-        let registry = Self::registry(&here, any, &mirrored, &press, clock.as_ref());
-        let provider = provider(&there, &registry.endpoint, any);
+        let registry = Self::registry(&here, &own(), &mirrored, &press, clock.as_ref());
+        let provider = provider(&there, &registry.endpoint, &own());
         let links = Self {
             here,
             there,

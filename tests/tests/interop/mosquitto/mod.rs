@@ -39,8 +39,7 @@ impl Broker {
     /// `settings` are lines of mosquitto.conf(5); `{}` in them is the broker's directory.
     fn prepare(settings: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let port = takt_ports::reserve();
         let path = directory.path().to_str().unwrap();
         let settings = settings.replace("{}", path);
         // As root it would switch to another user, who has no access here.

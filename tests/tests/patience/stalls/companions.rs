@@ -104,9 +104,3 @@ pub(super) fn check_history(plant: &Plant) {
     });
     assert!(values.is_sorted_by_key(|value| value.source_timestamp));
 }
-
-/// Returns a UDP port that is free now.
-pub(super) fn free_port() -> u16 {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}

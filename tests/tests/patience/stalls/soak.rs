@@ -39,7 +39,7 @@ fn values_stay_true_under_all_disturbances() {
     let mut random = Random::new(seed);
     let mut plant = Plant::start_with_clock();
     let mut followers = plant.followers();
-    let port = companions::free_port();
+    let port = takt_ports::reserve();
     let mut subscriber = companions::subscriber(&plant, port);
     let publisher = companions::publisher(&plant, port);
     let begin = Instant::now();

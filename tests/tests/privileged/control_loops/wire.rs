@@ -125,8 +125,7 @@ pub fn frames_have_the_messages_of_udp() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let there = format!("opc.udp://{}", socket.local_addr().unwrap());
-    let unused = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr();
-    let back = format!("opc.udp://{}", unused.unwrap());
+    let back = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
     let scenario = takt_tests::binary::repository().join("scenarios/e3.toml");
     let arguments = [
         "publish",

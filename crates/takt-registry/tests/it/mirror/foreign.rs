@@ -25,6 +25,12 @@ impl Foreign {
         let server = Server::builder("Foreign", "urn:test:foreign").build();
         let server = server.unwrap();
         fill(server.address_space());
+        // A test may start it again at the same port.
+        let port = if port == 0 {
+            takt_ports::reserve()
+        } else {
+            port
+        };
         let endpoint = format!("opc.tcp://127.0.0.1:{port}").parse().unwrap();
         let serving = Serving::start(&server, &[endpoint], serve(directory)).unwrap();
         Self { serving }
