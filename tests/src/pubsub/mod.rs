@@ -6,7 +6,6 @@ mod scenario;
 mod wrong_key;
 
 use std::collections::HashMap;
-use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};

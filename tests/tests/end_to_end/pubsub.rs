@@ -1,6 +1,5 @@
 //! End-to-end tests of `takt publish` and `takt subscribe`, over UDP on loopback.
 
-use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::time::Duration;
 

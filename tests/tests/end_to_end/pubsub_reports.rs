@@ -1,6 +1,5 @@
 //! `takt publish` and `takt subscribe` say why nothing is sent or shown: each reason once, with advice.
 
-use std::net::{TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;

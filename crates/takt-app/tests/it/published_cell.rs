@@ -2,7 +2,6 @@
 //! get the same value.
 
 use std::collections::HashMap;
-use std::net::UdpSocket;
 use std::sync::Arc;
 use std::time::Instant;
 

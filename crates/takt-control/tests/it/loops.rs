@@ -1,7 +1,6 @@
 //! Two control loops over UDP on loopback: a publisher and a loopback, as a user would configure them.
 
 use std::collections::HashMap;
-use std::net::UdpSocket;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,7 +1,6 @@
 //! 100 000 cycles of a publisher and a loopback: no allocation, and no page fault.
 
 use std::collections::HashMap;
-use std::net::UdpSocket;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,6 +1,5 @@
 //! Publisher and loopback of shipped scenarios on this host: UDP on loopback, and message sizes.
 
-use std::net::UdpSocket;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 

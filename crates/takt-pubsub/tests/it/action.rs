@@ -1,6 +1,5 @@
 //! Running Responders, and Requestors that send them requests over UDP.
 
-use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use takt_link::LinkOptions;

@@ -1,6 +1,5 @@
 //! Subscribers that have only addresses, and running Publishers that announce, over UDP.
 
-use std::net::UdpSocket;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 

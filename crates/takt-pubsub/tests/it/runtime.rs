@@ -1,6 +1,5 @@
 //! Running configurations: threads, links, keys.
 
-use std::net::UdpSocket;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,5 @@
 //! `takt publish SCENARIO` and `takt loopback` without privileges: over UDP, and the mistakes of users.
 
-use std::net::UdpSocket;
-
 use rustix::process::Signal;
 use serde_json::Value;
 use takt_tests::binary::repository;
