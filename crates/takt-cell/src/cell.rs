@@ -183,6 +183,7 @@ impl Cell {
         Limits {
             max_string_length: self.capacity,
             max_array_length: self.capacity,
+            max_memory: usize::MAX,
             ..Limits::DEFAULT
         }
     }

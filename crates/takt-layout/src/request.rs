@@ -56,6 +56,7 @@ impl<'a> RequestReader<'a> {
             message,
             limits,
             free: records,
+            memory: 0,
         };
         let authentication_token = spans.decode_or(TOKEN, NodeIdRef::NULL)?;
         Ok(Self {
@@ -109,6 +110,7 @@ impl<'a> RequestReader<'a> {
                 message: self.message,
                 limits: self.limits,
                 free: self.first,
+                memory: 0,
             },
         }
     }
@@ -159,6 +161,13 @@ impl<'a> Items<'a> {
         self.spans.free
     }
 
+    /// Returns the memory of the elements of the values that were read since the last call, in bytes ([`Limits::max_memory`]).
+    #[must_use]
+    #[inline]
+    pub fn take_memory(&mut self) -> usize {
+        std::mem::take(&mut self.spans.memory)
+    }
+
     /// Takes the next item of a Read.
     #[inline]
     pub fn read(&mut self) -> Result<ReadValueIdRef<'a>, LayoutError> {
@@ -183,7 +192,7 @@ impl<'a> Items<'a> {
         let (encoded, offset) = spans.bytes(at + WRITTEN)?;
         let value = match encoded {
             [] => None,
-            encoded => Some((decode(encoded, offset, spans.limits)?, encoded)),
+            encoded => Some((spans.decode(encoded, offset)?, encoded)),
         };
         Ok(WriteItem {
             node_id,
@@ -218,7 +227,7 @@ impl<'a> Items<'a> {
         // All arguments are checked now, so that reading them later cannot fail.
         for index in 0..arguments.len() {
             let (encoded, offset) = spans.bytes(offset as usize + 8 * index)?;
-            decode::<VariantRef<'_>>(encoded, offset, spans.limits)?;
+            spans.decode::<VariantRef<'_>>(encoded, offset)?;
         }
         Ok(CallItem {
             object_id,
@@ -309,6 +318,8 @@ struct Spans<'a> {
     limits: Limits,
     /// Smallest allowed start of the next span.
     free: usize,
+    /// Memory of the decoded elements, in bytes.
+    memory: usize,
 }
 
 impl<'a> Spans<'a> {
@@ -333,8 +344,22 @@ impl<'a> Spans<'a> {
     fn decode_or<T: Decode<'a>>(&mut self, at: usize, nothing: T) -> Result<T, LayoutError> {
         match self.bytes(at)? {
             ([], _) => Ok(nothing),
-            (bytes, offset) => decode(bytes, offset, self.limits),
+            (bytes, offset) => self.decode(bytes, offset),
         }
+    }
+
+    /// Decodes a value that fills a span.
+    #[inline]
+    fn decode<T: Decode<'a>>(&mut self, bytes: &'a [u8], offset: u32) -> Result<T, LayoutError> {
+        let mut decoder = Decoder::with_limits(bytes, self.limits);
+        let value = T::decode(&mut decoder);
+        self.memory = self.memory.saturating_add(decoder.memory());
+        let value = value.map_err(|error| LayoutError::Decode { offset, error })?;
+        if decoder.remaining() > 0 {
+            let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            return Err(LayoutError::Trailing { offset, length });
+        }
+        Ok(value)
     }
 
     #[inline]
@@ -355,20 +380,4 @@ impl<'a> Spans<'a> {
         })?;
         Ok(Some(text))
     }
-}
-
-/// Decodes a value that fills a span.
-#[inline]
-fn decode<'a, T: Decode<'a>>(
-    bytes: &'a [u8],
-    offset: u32,
-    limits: Limits,
-) -> Result<T, LayoutError> {
-    let mut decoder = Decoder::with_limits(bytes, limits);
-    let value = T::decode(&mut decoder).map_err(|error| LayoutError::Decode { offset, error })?;
-    if decoder.remaining() > 0 {
-        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        return Err(LayoutError::Trailing { offset, length });
-    }
-    Ok(value)
 }

@@ -13,7 +13,7 @@ pub struct ServerBudgets {
     pub operations: OperationLimits,
     /// Budgets of Subscriptions and MonitoredItems.
     pub subscriptions: SubscriptionBudgets,
-    /// Limits of decoders: MaxStringLength, MaxByteStringLength and MaxArrayLength.
+    /// Limits of decoders: MaxStringLength, MaxByteStringLength and MaxArrayLength; and the memory of the elements of one operation.
     pub encoding: Limits,
     /// Maximum number of Sessions at once.
     pub max_sessions: u32,
@@ -83,7 +83,7 @@ impl Default for ServerBudgets {
         Self {
             operations: OperationLimits::default(),
             subscriptions: SubscriptionBudgets::default(),
-            encoding: Limits::DEFAULT,
+            encoding: Limits::STRUCTURE,
             max_sessions: 1024,
             min_session_timeout: Duration::from_secs(1),
             max_session_timeout: Duration::from_secs(3600),

@@ -71,6 +71,7 @@ impl StoredValue {
     pub const LIMITS: Limits = Limits {
         max_string_length: usize::MAX,
         max_array_length: usize::MAX,
+        max_memory: usize::MAX,
         ..Limits::DEFAULT
     };
 

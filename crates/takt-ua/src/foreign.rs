@@ -25,12 +25,24 @@ pub fn decode<'a, T>(
     bytes: &'a [u8],
     decode: impl Fn(&mut Decoder<'a>) -> Result<T, DecodeError>,
 ) -> Result<T, DecodeError> {
-    let mut decoder = Decoder::tolerant(bytes, Limits::DEFAULT, false, pass_structure);
+    decode_within(bytes, Limits::DEFAULT, decode)
+}
+
+/// Does the same as [`decode`](self::decode), within other limits than the default ones.
+///
+/// # Errors
+/// As [`decode`](self::decode).
+pub fn decode_within<'a, T>(
+    bytes: &'a [u8],
+    limits: Limits,
+    decode: impl Fn(&mut Decoder<'a>) -> Result<T, DecodeError>,
+) -> Result<T, DecodeError> {
+    let mut decoder = Decoder::tolerant(bytes, limits, false, pass_structure);
     let decoded = decode(&mut decoder);
     if !decoder.has_doubt() || (decoded.is_ok() && decoder.remaining() == 0) {
         return decoded;
     }
-    let mut decoder = Decoder::tolerant(bytes, Limits::DEFAULT, true, pass_structure);
+    let mut decoder = Decoder::tolerant(bytes, limits, true, pass_structure);
     decode(&mut decoder)
 }
 
@@ -85,6 +97,7 @@ fn pass_fields(
                     true => decoder.array_length(1)?.unwrap_or(0),
                     false => 1,
                 };
+                decoder.count_elements::<Variant>(count)?;
                 for _ in 0..count {
                     decoder.nested(|decoder| pass_fields(inner, decoder))?;
                 }

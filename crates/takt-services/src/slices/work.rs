@@ -3,6 +3,10 @@
 /// Inverse of the fraction of a slice that is reserved for finishing started operations: one eighth.
 const RESERVE: u64 = 8;
 
+/// Bytes of copying that take as long as decoding an element, for each byte of its memory: 8 elements of 64 bytes, about 160 ns,
+/// are one unit.
+pub(crate) const ELEMENT_COST: usize = 2;
+
 /// Work in progress, counted in units.
 ///
 /// A unit takes about 50 to 300 ns: one reference visited, one operation decoded or done, one KiB copied. The code that works
@@ -39,6 +43,12 @@ impl Work {
     #[inline]
     pub(crate) fn spend_bytes(&mut self, bytes: usize) {
         self.spend(u64::try_from(bytes >> 10).unwrap_or(u64::MAX));
+    }
+
+    /// Counts the units for decoding elements that take `memory` bytes: see [`takt_ua::binary::Limits::max_memory`].
+    #[inline]
+    pub(crate) fn spend_memory(&mut self, memory: usize) {
+        self.spend_bytes(memory.saturating_mul(ELEMENT_COST));
     }
 
     /// Returns true if the work has to stop now and continue in the next slice.

@@ -16,14 +16,28 @@ pub struct Limits {
     pub max_array_length: usize,
     /// Deepest nesting of Variants, DataValues and DiagnosticInfos (OPC 10000-6, 5.2.2.12 and 5.2.2.16).
     pub max_depth: usize,
+    /// Memory of the elements of all arrays of a message, in bytes. Numbers count in the length of the message only. Another
+    /// element counts [`ELEMENT`](Self::ELEMENT) bytes, or its size in memory if it is larger: its encoding may be one byte.
+    pub max_memory: usize,
 }
 
 impl Limits {
-    /// Strings of 64 MiB, arrays of 2^24 elements (64 MiB of UInt32), 100 levels.
+    /// Smallest memory that an element counts, in bytes, unless its encoding is as long as the element itself.
+    pub const ELEMENT: usize = 64;
+
+    /// Strings of 64 MiB, arrays of 2^24 elements (64 MiB of UInt32), 100 levels, 256 MiB for elements.
     pub const DEFAULT: Limits = Limits {
         max_string_length: 64 << 20,
         max_array_length: 1 << 24,
         max_depth: 100,
+        max_memory: 256 << 20,
+    };
+
+    /// The same for one structure, or one operation of a request: 16 MiB for elements. These are 262 144 that are not numbers, which
+    /// are decoded in about 5 ms.
+    pub const STRUCTURE: Limits = Limits {
+        max_memory: 16 << 20,
+        ..Limits::DEFAULT
     };
 
     /// Limits for bytes that were decoded before under other limits, and are known to be valid.
@@ -31,6 +45,7 @@ impl Limits {
         max_string_length: usize::MAX,
         max_array_length: usize::MAX,
         max_depth: usize::MAX,
+        max_memory: usize::MAX,
     };
 }
 
@@ -46,6 +61,8 @@ pub struct Decoder<'a> {
     rest: &'a [u8],
     length: usize,
     limits: Limits,
+    /// Memory that further elements may take, in bytes.
+    memory: usize,
     depth: u32,
     /// True if a value whose end is not certain makes all that follows unreadable.
     is_cautious: bool,
@@ -73,6 +90,7 @@ impl<'a> Decoder<'a> {
             rest: bytes,
             length: bytes.len(),
             limits,
+            memory: limits.max_memory,
             depth: 0,
             is_cautious: false,
             has_doubt: false,
@@ -104,6 +122,39 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Returns the memory that the elements so far have been counted with, in bytes: see [`Limits::max_memory`].
+    #[inline]
+    pub fn memory(&self) -> usize {
+        self.limits.max_memory - self.memory
+    }
+
+    /// Returns [`memory`](Self::memory), and counts from 0 again: the limit is that of the next value.
+    #[inline]
+    pub fn take_memory(&mut self) -> usize {
+        let memory = self.memory();
+        self.memory = self.limits.max_memory;
+        memory
+    }
+
+    /// Counts the memory of `count` elements of type `T` before they are decoded.
+    ///
+    /// # Errors
+    /// They would take more than [`Limits::max_memory`] allows.
+    #[inline]
+    pub fn count_elements<T: Decode<'a>>(&mut self, count: usize) -> Result<(), DecodeError> {
+        let size = match size_of::<T>() {
+            size if size == T::MIN_SIZE => size,
+            size => size.max(Limits::ELEMENT),
+        };
+        match self.memory.checked_sub(count.saturating_mul(size)) {
+            Some(left) => {
+                self.memory = left;
+                Ok(())
+            }
+            None => Err(self.error(DecodeErrorKind::MemoryExceeded)),
+        }
     }
 
     /// Returns an error at the current position.
@@ -301,6 +352,7 @@ pub trait Decode<'a>: Sized {
     fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
         // An element may be many times larger in memory than its encoding: the Vec grows with the decoded elements,
         // because the count is not trusted: its elements may be cut off or invalid.
+        decoder.count_elements::<Self>(count)?;
         let affordable = decoder.remaining() / size_of::<Self>().max(1);
         let mut elements = Vec::with_capacity(count.min(affordable.max(16)));
         for _ in 0..count {
@@ -324,6 +376,7 @@ pub trait Decode<'a>: Sized {
     /// Reads past `count` elements, checking them as `decode` does.
     #[inline]
     fn skip_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<(), DecodeError> {
+        decoder.count_elements::<Self>(count)?;
         (0..count).try_for_each(|_| Self::skip(decoder))
     }
 }

@@ -11,6 +11,8 @@ pub enum DecodeErrorKind {
     InvalidUtf8,
     /// A length or count exceeds the named limit.
     LimitExceeded(&'static str),
+    /// The elements of arrays take more memory than [`Limits::max_memory`](crate::binary::Limits::max_memory).
+    MemoryExceeded,
     /// An encoding byte or mask has a value that the standard does not define.
     InvalidEncodingByte(u8),
     /// Values are nested deeper than [`Limits::max_depth`](crate::binary::Limits::max_depth).
@@ -41,9 +43,9 @@ impl DecodeError {
     /// `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         match self.kind {
-            DecodeErrorKind::LimitExceeded(_) | DecodeErrorKind::DepthExceeded => {
-                StatusCode::BadEncodingLimitsExceeded
-            }
+            DecodeErrorKind::LimitExceeded(_)
+            | DecodeErrorKind::DepthExceeded
+            | DecodeErrorKind::MemoryExceeded => StatusCode::BadEncodingLimitsExceeded,
             _ => StatusCode::BadDecodingError,
         }
     }
@@ -59,6 +61,9 @@ impl std::fmt::Display for DecodeError {
                 write!(f, "the encoding byte 0x{byte:02X} is not defined here")?;
             }
             DecodeErrorKind::DepthExceeded => f.write_str("values are nested too deeply")?,
+            DecodeErrorKind::MemoryExceeded => {
+                f.write_str("the elements of arrays take more memory than the limit")?;
+            }
             DecodeErrorKind::NegativeLength => f.write_str("a length is below -1")?,
             DecodeErrorKind::InvalidValue(what) => f.write_str(what)?,
         }

@@ -75,6 +75,11 @@ impl<'a> Decode<'a> for bool {
             .map(|byte| *byte != 0)
             .collect())
     }
+
+    #[inline]
+    fn skip_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<(), DecodeError> {
+        decoder.bytes(count).map(|_| ())
+    }
 }
 
 impl Encode for StatusCode {

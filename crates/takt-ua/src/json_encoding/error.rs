@@ -21,6 +21,12 @@ pub enum JsonDecodeErrorKind {
         /// Largest length that is read, in bytes.
         maximum: usize,
     },
+    /// The text has more values than allowed: each takes much more memory than its two bytes of text.
+    #[error("the text has more than {maximum} values")]
+    TooManyValues {
+        /// Largest number of values that are read.
+        maximum: usize,
+    },
     /// Values are nested too deeply.
     #[error("values are nested too deeply")]
     TooDeep,

@@ -1,6 +1,6 @@
 //! Parser of JSON texts: bounded in length and depth, and with no field twice in an object.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde_core::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -10,7 +10,10 @@ use super::error::shortened;
 use super::{JsonDecodeError, JsonDecodeErrorKind};
 use crate::json_nesting::MAX_DEPTH;
 
-/// Reads a JSON text of at most `max_length` bytes.
+/// Largest number of values in a text: those of arrays and the fields of objects. They take at most about 100 MiB.
+const MAX_VALUES: usize = 1 << 20;
+
+/// Reads a JSON text of at most `max_length` bytes and 2^20 values.
 ///
 /// `serde_json` alone would keep the last of two fields with the same name, but the standard requires an error
 /// (OPC 10000-6, 5.4.2.16).
@@ -23,10 +26,11 @@ pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
     }
     // Some senders begin with a byte order mark, which RFC 8259 allows a parser to ignore.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    let problem = RefCell::new(None);
+    let (problem, values) = (RefCell::new(None), Cell::new(0));
     let seed = Strict {
         depth: 0,
         problem: &problem,
+        values: &values,
     };
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let value = seed
@@ -45,6 +49,8 @@ pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
 struct Strict<'p> {
     depth: usize,
     problem: &'p RefCell<Option<JsonDecodeErrorKind>>,
+    /// Number of values so far.
+    values: &'p Cell<usize>,
 }
 
 impl Strict<'_> {
@@ -56,6 +62,17 @@ impl Strict<'_> {
             depth: self.depth + 1,
             ..self
         })
+    }
+
+    /// Counts a value before it is kept.
+    fn count<E: Error>(self) -> Result<(), E> {
+        self.values.set(self.values.get() + 1);
+        match self.values.get() <= MAX_VALUES {
+            true => Ok(()),
+            false => Err(self.fail(JsonDecodeErrorKind::TooManyValues {
+                maximum: MAX_VALUES,
+            })),
+        }
     }
 
     fn fail<E: Error>(self, kind: JsonDecodeErrorKind) -> E {
@@ -112,6 +129,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let inner = self.deeper()?;
         let mut elements = Vec::new();
         while let Some(element) = sequence.next_element_seed(inner)? {
+            self.count()?;
             elements.push(element);
         }
         Ok(elements.into())
@@ -121,6 +139,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let inner = self.deeper()?;
         let mut object = Map::new();
         while let Some(name) = entries.next_key::<String>()? {
+            self.count()?;
             let value = entries.next_value_seed(inner)?;
             if object.contains_key(&name) {
                 return Err(self.fail(JsonDecodeErrorKind::DuplicateField(shortened(&name))));
@@ -170,6 +189,16 @@ mod tests {
                 maximum: 1000
             }
         );
+        for (open, value, close) in [("[", "0,", "0]"), ("[", "[],", "0]")] {
+            let text = |count| format!("{open}{}{close}", value.repeat(count));
+            assert!(parse(text(MAX_VALUES - 1).as_bytes(), usize::MAX).is_ok());
+            let error = parse(text(MAX_VALUES).as_bytes(), usize::MAX).unwrap_err();
+            let maximum = MAX_VALUES;
+            assert_eq!(
+                error.kind(),
+                &JsonDecodeErrorKind::TooManyValues { maximum }
+            );
+        }
         let bytes = b"\"\xFF\"";
         assert!(matches!(
             parse(bytes, 1000).unwrap_err().kind(),

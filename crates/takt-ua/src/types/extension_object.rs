@@ -88,9 +88,9 @@ impl ExtensionObject {
         self.as_ref().is::<T>()
     }
 
-    /// Decodes the body; see [`ExtensionObjectRef::decode_as`].
+    /// Decodes the body within [`Limits::STRUCTURE`]; see [`ExtensionObjectRef::decode_as`].
     pub fn decode_as<T: Structure>(&self) -> Result<T, DecodeError> {
-        self.as_ref().decode_as(Limits::DEFAULT)
+        self.as_ref().decode_as(Limits::STRUCTURE)
     }
 }
 

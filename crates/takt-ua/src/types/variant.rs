@@ -183,6 +183,7 @@ impl<'a> Decode<'a> for Variant {
 
     /// A value that cannot be decoded is the StatusCode `BadDecodingError` if the decoder is tolerant (OPC 10000-6, 5.2.2.15).
     fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
+        decoder.count_elements::<Self>(count)?;
         // An element is larger in memory than its encoding, and the count is not trusted.
         let affordable = decoder.remaining() / size_of::<Self>();
         let mut elements = Vec::with_capacity(count.min(affordable.max(16)));

@@ -162,6 +162,7 @@ fn agree(bytes: &[u8]) -> Result<(), TestCaseError> {
         max_string_length: 64,
         max_array_length: 64,
         max_depth: 8,
+        ..Limits::DEFAULT
     };
     let mut owned_decoder = Decoder::with_limits(bytes, limits);
     let mut borrowed_decoder = Decoder::with_limits(bytes, limits);

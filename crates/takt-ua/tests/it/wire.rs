@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use takt_ua::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
 };
-use takt_ua::structures::{Argument, EUInformation, ReadValueId};
+use takt_ua::structures::{Argument, EUInformation, ReadRequest, ReadValueId};
 use takt_ua::{
     Array, ArrayRef, BuiltInType, DataValue, DataValueRef, DiagnosticInfo, Elements,
     ExpandedNodeId, ExtensionObject, Guid, LocalizedText, NodeId, StatusCode, UaString, Variant,
@@ -406,4 +406,53 @@ fn extension_objects_hold_structures() {
     let mut decoder = Decoder::new(&bytes);
     assert_eq!(ReadValueId::decode(&mut decoder), Ok(read));
     assert_eq!(decoder.remaining(), 0);
+}
+
+#[test]
+fn elements_count_their_memory_before_they_are_decoded() {
+    let limits = Limits {
+        max_memory: 100 * Limits::ELEMENT,
+        ..Limits::DEFAULT
+    };
+    let array = |type_id: u8, count: u32, element: &[u8]| {
+        let elements = element.repeat(count as usize);
+        [&[0x80 | type_id][..], &count.to_le_bytes(), &elements].concat()
+    };
+    let outcomes = |bytes: &[u8]| {
+        let decoder = || Decoder::with_limits(bytes, limits);
+        [
+            Variant::decode(&mut decoder()).map(drop),
+            VariantRef::decode(&mut decoder()).map(drop),
+            Variant::skip(&mut decoder()),
+        ]
+        .map(|outcome| outcome.map_err(|error| error.kind))
+    };
+    let refused = [Err(DecodeErrorKind::MemoryExceeded); 3];
+    let null: [(u8, &[u8]); 7] = [
+        (12, &[0xFF; 4]),
+        (17, &[0; 2]),
+        (20, &[0, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
+        (21, &[0]),
+        (22, &[0; 3]),
+        (23, &[0]),
+        (24, &[0]),
+    ];
+    for (type_id, element) in null {
+        assert_eq!(outcomes(&array(type_id, 40, element)), [Ok(()); 3]);
+        assert_eq!(outcomes(&array(type_id, 101, element)), refused);
+    }
+    // Elements of elements count together.
+    let inner = array(24, 1, &[0]);
+    assert_eq!(outcomes(&array(24, 45, &inner)), [Ok(()); 3]);
+    assert_eq!(outcomes(&array(24, 60, &inner)), refused);
+    // Numbers have the length of their encoding.
+    assert_eq!(outcomes(&array(11, 10_000, &[0; 8])), [Ok(()); 3]);
+    // So do lists of structures.
+    let request = ReadRequest {
+        nodes_to_read: vec![ReadValueId::default(); 200],
+        ..ReadRequest::default()
+    };
+    let bytes = request.encode_to_vec();
+    let error = ReadRequest::decode(&mut Decoder::with_limits(&bytes, limits)).unwrap_err();
+    assert_eq!(error.status_code(), StatusCode::BadEncodingLimitsExceeded);
 }

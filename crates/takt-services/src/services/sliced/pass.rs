@@ -6,7 +6,7 @@ use takt_ua::binary::{Decoder, Encoder};
 use crate::responses::fault::Fault;
 use crate::services::body::Items;
 use crate::services::request::Request;
-use crate::slices::work::Work;
+use crate::slices::work::{ELEMENT_COST, Work};
 
 /// Progress of a pass over the operations of a request.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,10 +80,16 @@ impl Pass<'_> {
             Items::Encoded(items) => items.remaining(),
             Items::LaidOut(items) => request.message.len().saturating_sub(items.position()),
         };
+        let take_memory = |items: &mut Items<'_>| match items {
+            Items::Encoded(items) => items.take_memory(),
+            Items::LaidOut(items) => items.take_memory(),
+        };
         let first = remaining(items);
+        let mut elements = 0_usize;
         let done = self.each(count, |index| {
             let encoded = take(index, items)?;
-            Ok(encoded + first - remaining(items))
+            elements += take_memory(items).saturating_mul(ELEMENT_COST);
+            Ok(encoded + first - remaining(items) + elements)
         });
         match items {
             Items::Encoded(items) => self.place.offset = request.offset(items),

@@ -89,6 +89,7 @@ fn requests_above_decoding_limits_get_bad_encoding_limits_exceeded() {
         max_string_length: 100,
         max_array_length: 10,
         max_depth: 5,
+        ..Limits::DEFAULT
     };
     let budgets = ServerBudgets {
         encoding,

@@ -9,7 +9,7 @@ use takt_space::{
     CallError, Caller, RemoteOperations, RemoteRead, RemoteRequest, RemoteResults, RemoteSource,
     RemoteValue, Value,
 };
-use takt_ua::binary::Encoder;
+use takt_ua::binary::{Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{ByteString, DataValue, NodeId, StatusCode, Structure, Variant, ids};
@@ -257,6 +257,59 @@ fn few_operations_with_large_values_are_sliced_too_and_small_requests_are_served
         "{}",
         server.longest_slice()
     );
+}
+
+/// Returns an array of null LocalizedTexts, each of one byte.
+fn null_texts(count: usize) -> Variant {
+    vec![takt_ua::LocalizedText::default(); count].into()
+}
+
+#[test]
+fn elements_of_one_byte_count_as_work_before_anybody_is_asked_for_rights() {
+    let server = sliced(SMALL);
+    let mut client = Client::new(&server);
+    let unknown = NodeId::numeric(1, 9_999);
+    let text = DataValue::good(null_texts(800));
+    for (request, _) in both_forms(&WriteRequest {
+        request_header: client.header(),
+        nodes_to_write: vec![write_of(unknown.clone(), text.clone()); 50],
+    }) {
+        client.defer(&request, 5).unwrap();
+        let mut slices = 0;
+        while server.work() {
+            slices += 1;
+        }
+        // 100 units each, in two passes.
+        assert!(slices > 50 * 100 * 2 / SMALL, "{slices}");
+        assert_eq!(client.completed().0, 5);
+    }
+    assert!(
+        server.longest_slice() <= u64::from(SMALL) + 100,
+        "{}",
+        server.longest_slice()
+    );
+}
+
+#[test]
+fn an_array_of_too_many_elements_is_refused_before_it_is_decoded() {
+    let server = sliced(2_000);
+    let mut client = Client::new(&server);
+    let most = Limits::STRUCTURE.max_memory / Limits::ELEMENT;
+    for (count, expected) in [
+        (most, Ok(vec![StatusCode::BadNodeIdUnknown])),
+        (most + 1, Err(StatusCode::BadEncodingLimitsExceeded)),
+    ] {
+        let texts = DataValue::good(null_texts(count));
+        let request = WriteRequest {
+            request_header: client.header(),
+            nodes_to_write: vec![write_of(NodeId::numeric(1, 9_999), texts)],
+        };
+        for (request, _) in both_forms(&request) {
+            let response = client.raw(&request);
+            let decoded = decode::<WriteResponse>(&response);
+            assert_eq!(decoded.map(|response| response.results), expected);
+        }
+    }
 }
 
 /// Returns a request to write a number to the same Variable, many times.
