@@ -85,6 +85,19 @@ pub enum ClientError {
         #[source]
         cause: ProtocolError,
     },
+    /// The answers of the server take more memory than the client grants them.
+    #[error(
+        "{endpoint} sends more than {limit} bytes of {of}: this is the limit of the memory for answers (max_memory)"
+    )]
+    TooMuch {
+        /// Given endpoint.
+        endpoint: String,
+        /// The content of the answers.
+        of: &'static str,
+        /// Limit in bytes: [`ClientOptions::max_memory`](crate::ClientOptions::max_memory), or that of an
+        /// [`AnswerBudget`](crate::client::AnswerBudget).
+        limit: usize,
+    },
     /// The request does not fit the limits of the connection.
     #[error("the request is too large for the connection: {0}")]
     TooLarge(#[from] EncodeError),
@@ -292,6 +305,7 @@ impl ClientError {
             Self::Protocol { .. } => StatusCode::BadUnknownResponse,
             Self::NoSuchType { .. } => StatusCode::BadNoMatch,
             Self::TooLarge(_) => StatusCode::BadRequestTooLarge,
+            Self::TooMuch { .. } => StatusCode::BadResponseTooLarge,
             Self::Identity { .. } => StatusCode::BadIdentityTokenRejected,
             Self::SecurityRequired { .. } | Self::NoSecureEndpoint { .. } => {
                 StatusCode::BadSecurityPolicyRejected
@@ -384,6 +398,15 @@ impl ClientError {
         Self::Protocol {
             endpoint: endpoint.to_string(),
             cause: cause.into(),
+        }
+    }
+
+    /// Returns the error of answers that take more memory than `limit` bytes.
+    pub(crate) fn too_much(endpoint: impl ToString, of: &'static str, limit: usize) -> Self {
+        Self::TooMuch {
+            endpoint: endpoint.to_string(),
+            of,
+            limit,
         }
     }
 

@@ -151,7 +151,8 @@ impl AsyncClient {
         let current = self.current(deadline).await?;
         let timeout = remaining(deadline);
         self.address(request, &current, timeout);
-        let result = exchange(self.endpoint(), &current.client, request, timeout).await;
+        let to = (self.endpoint(), self.options().limits());
+        let result = exchange(to, &current.client, request, timeout).await;
         match &result {
             Err(error) if error.is_session_lost() => self.abandon(&current),
             Err(ClientError::Protocol { .. }) => self.abandon(&current),

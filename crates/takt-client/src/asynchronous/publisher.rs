@@ -59,6 +59,10 @@ impl Requests for Publisher {
         self.client.batches()
     }
 
+    fn max_memory(&self) -> usize {
+        self.client.options().max_memory
+    }
+
     async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {
         let bytes = (Q::NAME, request.encode_to_vec());
         self.begun.take_if(|begun| begun.request != bytes);
@@ -122,6 +126,7 @@ impl Publishing for Publisher {
         // A request that is still there was given up.
         self.begun = None;
         let (endpoint, waiting) = (self.client.endpoint(), &mut self.waiting);
+        let limits = self.client.options().limits();
         let first = poll_fn(|context| {
             for (at, response) in waiting.iter_mut().enumerate() {
                 if let Poll::Ready(answer) = Pin::new(response).poll(context) {
@@ -135,7 +140,12 @@ impl Publishing for Publisher {
         };
         waiting.remove(at);
         match answer {
-            Ok(body) => Ok(decode_message(PublishResponse::NAME, endpoint, &body)),
+            Ok(body) => Ok(decode_message(
+                PublishResponse::NAME,
+                endpoint,
+                limits,
+                &body,
+            )),
             Err(error) => {
                 let error = failed(endpoint, timeout, error);
                 match error {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_tcp::{AsyncTcpClient, ClientConnectionConfig, EndpointUrl, TcpClientError};
+use takt_ua::binary::Limits;
 
 use crate::client::{
     ClientOptions, Connection, Secured, ServiceRequest, decode_message, encode_message, tcp_error,
@@ -15,6 +16,8 @@ use crate::error::ClientError;
 /// A connection over TCP, without a session.
 pub(super) struct AsyncTransport {
     endpoint: Endpoint,
+    /// Limits of each answer.
+    limits: Limits,
     client: Arc<AsyncTcpClient>,
     secured: Option<Box<Secured>>,
 }
@@ -47,6 +50,7 @@ impl Connection for AsyncTransport {
         let client = client.map_err(|error| ClientError::unreachable(endpoint, error))?;
         Ok(Self {
             endpoint: endpoint.clone(),
+            limits: options.limits(),
             client: Arc::new(client),
             secured: None,
         })
@@ -63,6 +67,7 @@ impl Connection for AsyncTransport {
         let client = client.map_err(|error| untrusted(&endpoint, &secured, error))?;
         Ok(Self {
             endpoint,
+            limits: options.limits(),
             client: Arc::new(client),
             secured: Some(Box::new(secured)),
         })
@@ -84,13 +89,19 @@ impl Connection for AsyncTransport {
         request: &Q,
         timeout: Duration,
     ) -> Result<Q::Response, ClientError> {
-        exchange(&self.endpoint, &self.client, request, timeout).await
+        exchange(
+            (&self.endpoint, self.limits),
+            &self.client,
+            request,
+            timeout,
+        )
+        .await
     }
 }
 
 /// Sends `request`, and waits for its response.
 pub(super) async fn exchange<Q: ServiceRequest>(
-    endpoint: &Endpoint,
+    (endpoint, limits): (&Endpoint, Limits),
     client: &AsyncTcpClient,
     request: &Q,
     timeout: Duration,
@@ -104,7 +115,7 @@ pub(super) async fn exchange<Q: ServiceRequest>(
         Ok(answer) => answer.map_err(|error| failed(endpoint, timeout, error))?,
         Err(_) => return Err(timed_out(endpoint, timeout)),
     };
-    decode_message(Q::NAME, endpoint, &body)
+    decode_message(Q::NAME, endpoint, limits, &body)
 }
 
 /// Returns the error of a request without a response.

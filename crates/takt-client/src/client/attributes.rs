@@ -199,6 +199,7 @@ pub(crate) trait AttributeServices: Requests {
         let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
         let mut values = Vec::with_capacity(attributes.len());
         let mut repetitions = 0;
+        let mut budget = self.answer_budget();
         while let Some(left) = attributes.get(values.len()..)
             && !left.is_empty()
         {
@@ -221,6 +222,10 @@ pub(crate) trait AttributeServices: Requests {
                     if decoded < batch.len() && repetitions < MOST_REPETITIONS {
                         repetitions += 1;
                         response.results.truncate(decoded);
+                    }
+                    // One answer was counted when it was decoded.
+                    if response.results.len() < attributes.len() {
+                        budget.take(self.endpoint(), "values", &response.results)?;
                     }
                     values.extend(response.results);
                 }

@@ -6,6 +6,7 @@ use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::{NodeId, QualifiedName, ids};
 
 use super::Client;
+use super::answer_budget::AnswerBudget;
 use super::views::Follow;
 use crate::error::ClientError;
 
@@ -42,9 +43,11 @@ impl Client {
         let mut known = HashSet::new();
         let mut fields = Vec::new();
         let mut current = event_type.clone();
+        let mut budget = self.answer_budget();
         for _ in 0..MAX_SUPERTYPES {
-            match self.add_fields(&current, &mut known, &mut fields) {
+            match self.add_fields(&current, &mut known, &mut fields, &mut budget) {
                 Ok(()) => {}
+                Err(error @ ClientError::TooMuch { .. }) => return Err(error),
                 Err(error) if error.is_connection() => return Err(error),
                 // A server may keep the nodes of its types to itself.
                 Err(error) => tracing::debug!("fields of {current}: {error}"),
@@ -74,6 +77,7 @@ impl Client {
         event_type: &NodeId,
         known: &mut HashSet<String>,
         fields: &mut Vec<DeclaredField>,
+        budget: &mut AnswerBudget,
     ) -> Result<(), ClientError> {
         let mut level: Vec<(NodeId, Vec<QualifiedName>)> = vec![(event_type.clone(), Vec::new())];
         for _ in 0..MAX_PATH {
@@ -81,7 +85,8 @@ impl Client {
             if nodes.is_empty() {
                 break;
             }
-            let children = self.browse_many(&nodes, &Follow::forward(ids::AGGREGATES))?;
+            let follow = Follow::forward(ids::AGGREGATES);
+            let children = self.browse_many_within(&nodes, &follow, budget)?;
             let mut next = Vec::new();
             for ((_, above), children) in level.iter().zip(children) {
                 for child in children? {
@@ -92,6 +97,9 @@ impl Client {
                     path.push(child.browse_name);
                     let names: Vec<String> = path.iter().map(ToString::to_string).collect();
                     let name = names.join("/");
+                    // The path contains the names above it, and is kept twice.
+                    let kept = 3 * name.len();
+                    budget.take_bytes(self.endpoint(), "fields of Events", kept)?;
                     if child.node_class == NodeClass::Variable && known.insert(name.clone()) {
                         fields.push(DeclaredField {
                             name,

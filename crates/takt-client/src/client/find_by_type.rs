@@ -10,14 +10,11 @@ use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::ReferenceDescription;
 use takt_ua::{NodeId, QualifiedName, ids};
 
-use super::{Client, Follow};
+use super::{AnswerBudget, Client, Follow};
 use crate::error::ClientError;
 
 /// Number of nodes of one Browse request. Servers accept fewer than 1000 often.
 const BATCH: usize = 250;
-
-/// Largest number of nodes that are visited, and of references that are followed from nodes of one request.
-const MAX_NODES: usize = 1_000_000;
 
 /// Largest depth of paths.
 const MAX_DEPTH: usize = 64;
@@ -64,16 +61,17 @@ impl Client {
     /// # Errors
     /// [`ClientError::NoSuchType`], which names a similar one.
     pub fn find_by_type(&mut self, name: &str) -> Result<Vec<TypedNode>, ClientError> {
-        let types = self.types_named(name)?;
+        let budget = &mut self.answer_budget();
+        let types = self.types_named(name, budget)?;
         let instances = match self.lists_instances()? {
-            true => self.instances_of(&types)?,
-            false => self.instances_by_walk(&types)?,
+            true => self.instances_of(&types, budget)?,
+            false => self.instances_by_walk(&types, budget)?,
         };
         Ok(instances)
     }
 
     /// Returns the types with this name, and their subtypes.
-    fn types_named(&mut self, name: &str) -> Result<Types, ClientError> {
+    fn types_named(&mut self, name: &str, budget: &mut AnswerBudget) -> Result<Types, ClientError> {
         let roots = [
             (ids::BASE_OBJECT_TYPE, "BaseObjectType"),
             (ids::BASE_VARIABLE_TYPE, "BaseVariableType"),
@@ -83,10 +81,10 @@ impl Client {
             let Some(takt_ua::Variant::QualifiedName(browse_name)) = class.value else {
                 return Err(ClientError::operation(name, class.status_code()));
             };
-            return self.subtypes(&[(node, *browse_name)]);
+            return self.subtypes(&[(node, *browse_name)], budget);
         }
         let root = |(id, name)| (NodeId::from(id), QualifiedName::new(0, name));
-        let all = self.subtypes(&roots.map(root))?;
+        let all = self.subtypes(&roots.map(root), budget)?;
         let (namespace, text) = self.namespace_of(name)?;
         let of_namespace =
             |known: &QualifiedName| namespace.is_none_or(|namespace| namespace == known.namespace);
@@ -102,7 +100,7 @@ impl Client {
                 .filter(|(_, known)| of_namespace(known) && is(known.name.as_str()));
             let named: Vec<_> = named.map(|(id, name)| (id.clone(), name.clone())).collect();
             if !named.is_empty() {
-                return self.subtypes(&named);
+                return self.subtypes(&named, budget);
             }
         }
         let likeness = |known: &QualifiedName| strsim::jaro_winkler(known.name.as_str(), text);
@@ -132,21 +130,24 @@ impl Client {
     }
 
     /// Returns these types and all their subtypes.
-    fn subtypes(&mut self, types: &[(NodeId, QualifiedName)]) -> Result<Types, ClientError> {
+    fn subtypes(
+        &mut self,
+        types: &[(NodeId, QualifiedName)],
+        budget: &mut AnswerBudget,
+    ) -> Result<Types, ClientError> {
         let mut found: Types = types.iter().cloned().collect();
         let mut level: Vec<NodeId> = found.keys().cloned().collect();
         while !level.is_empty() {
             let mut next = Vec::new();
             for batch in level.chunks(BATCH) {
                 let follow = Follow::forward(ids::HAS_SUBTYPE);
-                let results = self.browse_many_within(batch, &follow, MAX_NODES)?;
+                let results = self.browse_many_within(batch, &follow, budget)?;
                 for reference in results.into_iter().flatten().flatten() {
                     let node = reference.node_id.node_id;
                     if found.insert(node.clone(), reference.browse_name).is_none() {
                         next.push(node);
                     }
                 }
-                self.check_visited(found.len())?;
             }
             level = next;
         }
@@ -172,23 +173,26 @@ impl Client {
     }
 
     /// Follows HasTypeDefinition to the instances, and hierarchical references from them to the Objects folder.
-    fn instances_of(&mut self, types: &Types) -> Result<Vec<TypedNode>, ClientError> {
+    fn instances_of(
+        &mut self,
+        types: &Types,
+        budget: &mut AnswerBudget,
+    ) -> Result<Vec<TypedNode>, ClientError> {
         let ids: Vec<NodeId> = types.keys().cloned().collect();
         let mut found = Vec::new();
         for batch in ids.chunks(BATCH) {
-            let results = self.browse_many_within(batch, &instances(), MAX_NODES)?;
+            let results = self.browse_many_within(batch, &instances(), budget)?;
             for (type_id, references) in batch.iter().zip(results) {
                 for reference in references.unwrap_or_default() {
                     found.push((type_id.clone(), reference));
                 }
             }
-            self.check_visited(found.len())?;
         }
         let nodes: Vec<NodeId> = found
             .iter()
             .map(|(_, reference)| reference.node_id.node_id.clone())
             .collect();
-        let above = self.nodes_above(nodes)?;
+        let above = self.nodes_above(nodes, budget)?;
         let named = |(type_id, reference): (NodeId, ReferenceDescription)| {
             let node = &reference.node_id.node_id;
             let mut names = vec![escaped(&reference.browse_name)];
@@ -207,13 +211,14 @@ impl Client {
             // Nodes that are no part of the tree below the Objects folder: members of types.
             None
         };
-        Ok(found.into_iter().filter_map(named).collect())
+        self.within(found.into_iter().filter_map(named), budget)
     }
 
     /// Returns the parent of each node, with its name, up to the Objects folder.
     fn nodes_above(
         &mut self,
         nodes: Vec<NodeId>,
+        budget: &mut AnswerBudget,
     ) -> Result<HashMap<NodeId, (NodeId, String)>, ClientError> {
         let follow = Follow {
             reference_type: NodeId::from(ids::HIERARCHICAL_REFERENCES),
@@ -225,7 +230,7 @@ impl Client {
         for _ in 0..MAX_DEPTH {
             let mut next = Vec::new();
             for batch in level.chunks(BATCH) {
-                let results = self.browse_many_within(batch, &follow, MAX_NODES)?;
+                let results = self.browse_many_within(batch, &follow, budget)?;
                 for (node, parents) in batch.iter().zip(results) {
                     let parents = parents.unwrap_or_default();
                     let is_objects =
@@ -239,7 +244,6 @@ impl Client {
                         above.insert(node.clone(), (id.clone(), name));
                     }
                 }
-                self.check_visited(above.len())?;
             }
             next.sort_by_key(NodeId::to_string);
             next.dedup();
@@ -252,7 +256,11 @@ impl Client {
     }
 
     /// Browses all nodes below the Objects folder.
-    fn instances_by_walk(&mut self, types: &Types) -> Result<Vec<TypedNode>, ClientError> {
+    fn instances_by_walk(
+        &mut self,
+        types: &Types,
+        budget: &mut AnswerBudget,
+    ) -> Result<Vec<TypedNode>, ClientError> {
         let mut visited = vec![Visited {
             reference: ReferenceDescription {
                 node_id: NodeId::from(ids::OBJECTS_FOLDER).into(),
@@ -269,7 +277,7 @@ impl Client {
             let batch: Vec<NodeId> = batch
                 .map(|node| node.reference.node_id.node_id.clone())
                 .collect();
-            let results = self.browse_many_within(&batch, &Follow::children(), MAX_NODES)?;
+            let results = self.browse_many_within(&batch, &Follow::children(), budget)?;
             for (position, references) in (next..).zip(results) {
                 for reference in references.unwrap_or_default() {
                     let is_instance = matches!(
@@ -297,7 +305,6 @@ impl Client {
                     }
                 }
             }
-            self.check_visited(visited.len())?;
             next = end;
         }
         let is_wanted = |node: &&Visited| {
@@ -308,14 +315,22 @@ impl Client {
             let type_id = node.reference.type_definition.node_id.clone();
             typed(types, node.reference.clone(), type_id, path(&visited, node))
         });
-        Ok(found.collect())
+        self.within(found, budget)
     }
 
-    fn check_visited(&self, count: usize) -> Result<(), ClientError> {
-        match count <= MAX_NODES {
-            true => Ok(()),
-            false => Err(self.protocol(format!("there are more than {MAX_NODES} nodes"))),
-        }
+    /// Collects nodes, whose paths may be much longer than the answers that they come from.
+    fn within(
+        &self,
+        nodes: impl Iterator<Item = TypedNode>,
+        budget: &mut AnswerBudget,
+    ) -> Result<Vec<TypedNode>, ClientError> {
+        nodes
+            .map(|node| {
+                let bytes = size_of::<TypedNode>() + node.path.len();
+                budget.take_bytes(self.endpoint(), "paths", bytes)?;
+                Ok(node)
+            })
+            .collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use takt_ua::Aggregate;
+use takt_ua::binary::Encode;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{
@@ -10,9 +11,11 @@ use takt_ua::{
 };
 
 use super::Client;
+use super::answer_budget::AnswerBudget;
 use super::attributes::good;
 use super::event_query::EventQuery;
 use super::requests::{Requests, ready};
+use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
 /// Range of raw values: at least two of its fields are given (OPC 10000-11, 6.5.3).
@@ -27,9 +30,6 @@ pub struct HistoryRange {
     /// True if the nearest values outside of the range are returned as well.
     pub bounds: bool,
 }
-
-/// Largest number of values that are collected, regardless of further continuation points.
-const MAX_VALUES: usize = 10_000_000;
 
 /// Largest number of consecutive responses with a continuation point and no value.
 const MAX_EMPTY: usize = 1_000;
@@ -116,13 +116,10 @@ pub(crate) trait HistoryServices: Requests {
         node: &NodeId,
         range: HistoryRange,
     ) -> Result<Vec<DataValue>, ClientError> {
-        let mut values = Vec::new();
-        self.history_raw_with(node, range, |page| {
-            values.extend(page);
-            values.len() < MAX_VALUES
-        })
-        .await?;
-        Ok(values)
+        let mut collected = Collected::new(self);
+        self.history_raw_with(node, range, |page| collected.add(page))
+            .await?;
+        collected.values()
     }
 
     /// Does the work of [`Client::history_raw_with`].
@@ -206,19 +203,20 @@ pub(crate) trait HistoryServices: Requests {
         };
         let details = ExtensionObject::from_structure(&details);
         let limit = match range.limit {
-            0 => MAX_VALUES,
+            0 => usize::MAX,
             limit => usize::try_from(limit).unwrap_or(usize::MAX),
         };
-        let mut events = Vec::new();
+        let mut collected = Collected::new(self);
         let timestamps = TimestampsToReturn::Both;
         self.pages(notifier, &details, timestamps, |page: HistoryEvent| {
             let count = page.events.len();
-            events.extend(page.events.into_iter().map(|event| event.event_fields));
-            events.truncate(limit);
-            (count, events.len() < limit)
+            let events = page.events.into_iter().map(|event| event.event_fields);
+            let goes_on = collected.add(events.collect());
+            collected.values.truncate(limit);
+            (count, goes_on && collected.values.len() < limit)
         })
         .await?;
-        Ok(events)
+        collected.values()
     }
 
     async fn history_of(
@@ -227,13 +225,10 @@ pub(crate) trait HistoryServices: Requests {
         details: &ExtensionObject,
         timestamps: TimestampsToReturn,
     ) -> Result<Vec<DataValue>, ClientError> {
-        let mut values = Vec::new();
-        self.history(node, details, timestamps, |page| {
-            values.extend(page);
-            values.len() < MAX_VALUES
-        })
-        .await?;
-        Ok(values)
+        let mut collected = Collected::new(self);
+        self.history(node, details, timestamps, |page| collected.add(page))
+            .await?;
+        collected.values()
     }
 
     /// Reads until there is no continuation point, or until `take` returns false.
@@ -316,3 +311,33 @@ pub(crate) trait HistoryServices: Requests {
 }
 
 impl<C: Requests> HistoryServices for C {}
+
+/// Values of several answers, within the budget of one call.
+struct Collected<T> {
+    endpoint: Endpoint,
+    budget: AnswerBudget,
+    values: Vec<T>,
+    fits: Result<(), ClientError>,
+}
+
+impl<T: Encode> Collected<T> {
+    fn new(client: &(impl Requests + ?Sized)) -> Self {
+        Self {
+            endpoint: client.endpoint().clone(),
+            budget: client.answer_budget(),
+            values: Vec::new(),
+            fits: Ok(()),
+        }
+    }
+
+    /// Adds a page; returns false if it does not fit the budget.
+    fn add(&mut self, page: Vec<T>) -> bool {
+        self.fits = self.budget.take(&self.endpoint, "history", &page);
+        self.values.extend(page);
+        self.fits.is_ok()
+    }
+
+    fn values(self) -> Result<Vec<T>, ClientError> {
+        self.fits.map(|()| self.values)
+    }
+}

@@ -298,10 +298,13 @@ impl Client {
                 "a value of type {data_type} cannot be read in place"
             )),
             Failed::Count(count) => self.protocol(format!("{count} results for one operation")),
-            Failed::Other(body) => match decode_message::<Q::Response>(Q::NAME, endpoint, &body) {
-                Err(error) => error,
-                Ok(_) => self.protocol("the response changed while it was read"),
-            },
+            Failed::Other(body) => {
+                let limits = self.options().limits();
+                match decode_message::<Q::Response>(Q::NAME, endpoint, limits, &body) {
+                    Err(error) => error,
+                    Ok(_) => self.protocol("the response changed while it was read"),
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
+use takt_ua::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, Encoder, Limits};
 use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
 use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString, foreign};
 
@@ -40,14 +40,21 @@ pub(crate) fn encode_message<S: Structure + Encode>(
     message.encode(encoder)
 }
 
-/// Decodes a message body that is an `S` or a ServiceFault. Values that cannot be decoded are bad ones ([`foreign`]).
+/// Decodes a message body that is an `S` or a ServiceFault, within limits. Values that cannot be decoded are bad ones ([`foreign`]).
 pub(crate) fn decode_message<S: ServiceResponse>(
     service: &'static str,
     endpoint: &Endpoint,
+    limits: Limits,
     body: &[u8],
 ) -> Result<S, ClientError> {
-    let body = foreign::decode(body, |decoder| Body::decode(decoder));
-    match body.map_err(|error| ClientError::protocol(endpoint, error))? {
+    let body = foreign::decode_within(body, limits, |decoder| Body::decode(decoder));
+    let body = body.map_err(|error| match error.kind {
+        DecodeErrorKind::MemoryExceeded => {
+            ClientError::too_much(endpoint, "elements", limits.max_memory)
+        }
+        _ => ClientError::protocol(endpoint, error),
+    });
+    match body? {
         Body::Response(response) => {
             let response: S = response;
             let status = response.header().service_result;

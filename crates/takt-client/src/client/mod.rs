@@ -5,6 +5,7 @@
 //! once more. Only [`Client::connect`] waits for a server that is not there: requests make one attempt, so that the
 //! end of a server is an error at once. A Client is used by one thread.
 
+mod answer_budget;
 mod attributes;
 mod batches;
 mod browse_path;
@@ -57,6 +58,7 @@ pub(crate) use self::{
     transport::{tcp_error, timed_out, untrusted},
     views::ViewServices,
 };
+pub use answer_budget::AnswerBudget;
 pub use attributes::Attribute;
 pub(crate) use attributes::AttributeServices;
 pub(crate) use batches::{Batched, Batches};
@@ -149,6 +151,11 @@ impl Client {
     pub fn set_identity(&mut self, identity: Identity) {
         self.close();
         self.options.identity = identity;
+    }
+
+    /// Returns a budget for the answers to several calls together, with the limit of one call.
+    pub fn answer_budget(&self) -> AnswerBudget {
+        AnswerBudget::new(self.options.max_memory)
     }
 
     /// Time limit of a request, connecting included.
@@ -331,6 +338,10 @@ impl Requests for Client {
 
     fn batches(&self) -> &Batches {
         &self.batches
+    }
+
+    fn max_memory(&self) -> usize {
+        self.options.max_memory
     }
 
     async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {

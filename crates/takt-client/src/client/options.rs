@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use takt_tcp::{EndpointUrl, ExpectedServer, ReverseListener};
+use takt_ua::binary::Limits;
 
 use super::choice::ClientSecurity;
 use super::left_sessions::LeftSessions;
@@ -80,6 +81,9 @@ pub struct ClientOptions {
     /// Socket at which the server connects to this application, instead of being connected to (reverse connect,
     /// OPC 10000-6, 7.1.3). The host of the endpoint is that of the EndpointUrl that the server sends.
     pub reverse: Option<ReverseClient>,
+    /// Memory in bytes that the answers of the server to one call of the client take: its lists, however many requests they need.
+    /// More is [`ClientError::TooMuch`](crate::ClientError::TooMuch).
+    pub max_memory: usize,
     /// Sessions of lost connections, which the next connection closes.
     pub left_sessions: LeftSessions,
 }
@@ -118,6 +122,7 @@ impl Default for ClientOptions {
             server_uri: None,
             security: ClientSecurity::default(),
             reverse: None,
+            max_memory: Limits::DEFAULT.max_memory,
             left_sessions: LeftSessions::default(),
         }
     }
@@ -129,6 +134,14 @@ impl ClientOptions {
         Self {
             application_name: application_name.into(),
             ..Self::default()
+        }
+    }
+
+    /// Returns the limits of the decoder of one answer.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            max_memory: self.max_memory,
+            ..Limits::DEFAULT
         }
     }
 

@@ -8,6 +8,9 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use takt_ua::binary::Limits;
+
+use super::answer_budget::AnswerBudget;
 use super::batches::Batches;
 use super::request::ServiceRequest;
 use crate::endpoint::Endpoint;
@@ -20,6 +23,16 @@ pub(crate) trait Requests {
 
     /// Returns the numbers of operations that the server accepts in one request.
     fn batches(&self) -> &Batches;
+
+    /// Returns the memory in bytes that the answers to one call take at most.
+    fn max_memory(&self) -> usize {
+        Limits::DEFAULT.max_memory
+    }
+
+    /// Returns the budget of a call whose answers are collected.
+    fn answer_budget(&self) -> AnswerBudget {
+        AnswerBudget::new(self.max_memory())
+    }
 
     /// Sends `request`, and returns its response.
     fn call<Q: ServiceRequest>(

@@ -13,7 +13,7 @@ use takt_tcp::{
     TcpClientError as TcpError, TransportError, WaitMode,
 };
 use takt_ua::StatusCode;
-use takt_ua::binary::{EncodeError, Encoder};
+use takt_ua::binary::{EncodeError, Encoder, Limits};
 
 use super::message::{decode_message, encode_message, remaining};
 use super::options::{ClientOptions, Waiting};
@@ -25,6 +25,8 @@ use crate::error::ClientError;
 /// A connection without a session.
 pub(super) struct Transport {
     endpoint: Endpoint,
+    /// Limits of each answer.
+    limits: Limits,
     connection: Connection,
     secured: Option<Box<Secured>>,
     /// Ids of unanswered requests that were sent without waiting.
@@ -102,6 +104,7 @@ impl Transport {
         }?;
         Ok(Self {
             endpoint: endpoint.clone(),
+            limits: options.limits(),
             connection,
             secured: None,
             unanswered: Vec::new(),
@@ -115,13 +118,13 @@ impl Transport {
         request: &Q,
         timeout: Duration,
     ) -> Result<Q::Response, ClientError> {
-        let endpoint = self.endpoint.clone();
+        let (endpoint, limits) = (self.endpoint.clone(), self.limits);
         if let (Some(laid_out), true) = (request.laid_out(), self.is_shared_memory()) {
             return self.exchange(
                 |encoder| laid_out.lay_out(encoder),
                 |body| match laid_out.parse_response(body) {
                     Ok(Some(response)) => Ok(response),
-                    Ok(None) => decode_message(Q::NAME, &endpoint, body),
+                    Ok(None) => decode_message(Q::NAME, &endpoint, limits, body),
                     Err(error) => Err(ClientError::protocol(&endpoint, error)),
                 },
                 timeout,
@@ -129,7 +132,7 @@ impl Transport {
         }
         self.exchange(
             |encoder| encode_message(request, encoder),
-            |body| decode_message(Q::NAME, &endpoint, body),
+            |body| decode_message(Q::NAME, &endpoint, limits, body),
             timeout,
         )?
     }
@@ -206,6 +209,7 @@ impl super::connection::Connection for Transport {
         let client = client.map_err(|error| untrusted(&endpoint, &secured, error))?;
         Ok(Self {
             endpoint,
+            limits: options.limits(),
             connection: Connection::Tcp(Box::new(client)),
             secured: Some(Box::new(secured)),
             unanswered: Vec::new(),
@@ -246,6 +250,7 @@ pub struct EncodedResponse<'a> {
     request_id: u32,
     body: Result<&'a [u8], StatusCode>,
     endpoint: &'a Endpoint,
+    limits: Limits,
 }
 
 impl EncodedResponse<'_> {
@@ -257,7 +262,7 @@ impl EncodedResponse<'_> {
     /// Returns the response, which has to be an `R`.
     pub fn decode<R: ServiceResponse>(&self) -> Result<R, ClientError> {
         let body = self.body.map_err(refused)?;
-        decode_message(R::NAME, self.endpoint, body)
+        decode_message(R::NAME, self.endpoint, self.limits, body)
     }
 }
 
@@ -282,12 +287,13 @@ impl Transport {
         timeout: Duration,
         take: impl FnOnce(EncodedResponse<'_>) -> T,
     ) -> Result<T, ClientError> {
-        let endpoint = &self.endpoint;
+        let (endpoint, limits) = (&self.endpoint, self.limits);
         if let Some((request_id, body)) = self.early.pop_front() {
             return Ok(take(EncodedResponse {
                 request_id,
                 body: body.as_deref().map_err(|status| *status),
                 endpoint,
+                limits,
             }));
         }
         let deadline = Instant::now() + timeout;
@@ -301,6 +307,7 @@ impl Transport {
                     request_id,
                     body,
                     endpoint,
+                    limits,
                 }));
             }
         }

@@ -5,6 +5,7 @@ use takt_ua::structures::*;
 use takt_ua::{ByteString, NodeId, QualifiedName, ids};
 
 use super::Client;
+use super::answer_budget::AnswerBudget;
 use super::attributes::good;
 use super::batches::Batched;
 use super::browse_path;
@@ -46,8 +47,8 @@ impl Follow {
 /// BrowseResultMask: all fields of a ReferenceDescription (OPC 10000-4, Table 31).
 const ALL_FIELDS: u32 = 0x3F;
 
-/// Largest number of references of one node that are collected, regardless of further continuation points.
-const MAX_REFERENCES: usize = 1_000_000;
+/// Name of what a Browse collects.
+const REFERENCES: &str = "references";
 
 /// Largest number of consecutive responses with a continuation point and no reference: a server may need more time,
 /// but not without limit.
@@ -76,10 +77,11 @@ impl Client {
         ready(ViewServices::browse_many(self, nodes, follow))
     }
 
-    /// Returns the references of many nodes as [`browse_many`](Self::browse_many) does, at most `limit` of all nodes together.
+    /// Returns the references of many nodes as [`browse_many`](Self::browse_many) does, within a budget for the answers to several
+    /// calls together.
     ///
     /// # Errors
-    /// There are more references, or the server refuses the request.
+    /// [`ClientError::TooMuch`], or the server refuses the request.
     #[allow(
         clippy::type_complexity,
         reason = "one outcome a node, in one outcome of the request"
@@ -88,9 +90,11 @@ impl Client {
         &mut self,
         nodes: &[NodeId],
         follow: &Follow,
-        limit: usize,
+        budget: &mut AnswerBudget,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
-        ready(ViewServices::browse_many_within(self, nodes, follow, limit))
+        ready(ViewServices::browse_many_within(
+            self, nodes, follow, budget,
+        ))
     }
 
     /// Returns the node that `path` leads to from `start` along hierarchical references.
@@ -131,7 +135,8 @@ pub(crate) trait ViewServices: Requests {
         nodes: &[NodeId],
         follow: &Follow,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
-        self.browse_many_within(nodes, follow, usize::MAX).await
+        let mut budget = self.answer_budget();
+        self.browse_many_within(nodes, follow, &mut budget).await
     }
 
     /// Does the work of [`Client::browse_many_within`].
@@ -143,9 +148,8 @@ pub(crate) trait ViewServices: Requests {
         &mut self,
         nodes: &[NodeId],
         follow: &Follow,
-        limit: usize,
+        budget: &mut AnswerBudget,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
-        let mut limit = limit;
         let mut found = Vec::with_capacity(nodes.len());
         while let Some(left) = nodes.get(found.len()..)
             && !left.is_empty()
@@ -173,11 +177,7 @@ pub(crate) trait ViewServices: Requests {
             self.expect_count("BrowseResponse", batch.len(), response.results.len())?;
             for (node, result) in batch.iter().zip(response.results) {
                 found.push(match good(node, result.status_code) {
-                    Ok(()) => {
-                        let references = self.browse_rest(result, limit).await?;
-                        limit = limit.saturating_sub(references.len());
-                        Ok(references)
-                    }
+                    Ok(()) => Ok(self.browse_rest(result, budget).await?),
                     Err(error) => Err(error),
                 });
             }
@@ -185,27 +185,23 @@ pub(crate) trait ViewServices: Requests {
         Ok(found)
     }
 
-    /// Returns the references in `result` and those behind its continuation points, at most `limit`.
+    /// Returns the references in `result` and those behind its continuation points.
     async fn browse_rest(
         &mut self,
         mut result: BrowseResult,
-        limit: usize,
+        budget: &mut AnswerBudget,
     ) -> Result<Vec<ReferenceDescription>, ClientError> {
         let mut references = std::mem::take(&mut result.references);
         let mut continuation_point: ByteString = result.continuation_point;
         let mut empty = 0;
-        let limit = limit.min(MAX_REFERENCES);
-        if references.len() > limit {
-            return Err(self.protocol(format!("there are more than {limit} references")));
-        }
+        let mut fits = budget.take(self.endpoint(), REFERENCES, &references);
         while !continuation_point.is_empty() {
-            let mut next = self
-                .call(BrowseNextRequest {
-                    release_continuation_points: false,
-                    continuation_points: vec![continuation_point],
-                    ..BrowseNextRequest::default()
-                })
-                .await?;
+            if fits.is_err() {
+                // A server that does not release the point forgets it with the Session.
+                let _ = self.browse_next(continuation_point, true).await;
+                break;
+            }
+            let mut next = self.browse_next(continuation_point, false).await?;
             self.expect_count("BrowseNextResponse", 1, next.results.len())?;
             let mut result = next.results.swap_remove(0);
             good("BrowseNext", result.status_code)?;
@@ -213,13 +209,27 @@ pub(crate) trait ViewServices: Requests {
                 true => empty + 1,
                 false => 0,
             };
-            references.append(&mut result.references);
-            if empty > MAX_EMPTY || references.len() > limit {
+            if empty > MAX_EMPTY {
                 return Err(self.protocol("BrowseNext returns continuation points without end"));
             }
+            fits = budget.take(self.endpoint(), REFERENCES, &result.references);
+            references.append(&mut result.references);
             continuation_point = result.continuation_point;
         }
-        Ok(references)
+        fits.map(|()| references)
+    }
+
+    async fn browse_next(
+        &mut self,
+        continuation_point: ByteString,
+        release_continuation_points: bool,
+    ) -> Result<BrowseNextResponse, ClientError> {
+        self.call(BrowseNextRequest {
+            release_continuation_points,
+            continuation_points: vec![continuation_point],
+            ..BrowseNextRequest::default()
+        })
+        .await
     }
 
     /// Does the work of [`Client::translate`].

@@ -24,12 +24,6 @@ pub struct ProviderEntry {
     pub endpoints: Vec<Endpoint>,
 }
 
-/// Largest number of Objects of a Provider that are browsed.
-const MAX_OBJECTS: usize = 100_000;
-
-/// Largest total length of their paths in bytes: a chain of Objects has long paths.
-const MAX_PATHS: usize = 64 << 20;
-
 /// An Object of a Provider's tree that is being browsed.
 struct Object {
     path: String,
@@ -146,30 +140,28 @@ impl Consumer {
             node: provider.node_id.clone(),
             parent: None,
         }];
-        let mut length = 0;
+        let budget = &mut self.registry.answer_budget();
         let mut level = 0..1;
         while !level.is_empty() {
             let nodes = objects.get(level.clone()).unwrap_or_default();
             let nodes: Vec<NodeId> = nodes.iter().map(|object| object.node.clone()).collect();
-            let children = self.registry.browse_many(&nodes, &Follow::children())?;
+            let children = Follow::children();
+            let children = self
+                .registry
+                .browse_many_within(&nodes, &children, budget)?;
             for ((index, parent), children) in level.clone().zip(nodes).zip(children) {
                 for child in children? {
                     let name = child.browse_name.name.as_str();
                     let path = format!("{}/{name}", objects[index].path);
+                    // A chain of Objects has long paths.
+                    budget.take_bytes(self.registry.endpoint(), "paths", path.len())?;
                     match child.node_class {
                         NodeClass::Object => {
                             let node = child.node_id.node_id;
                             // An Object that contains itself would be browsed for ever.
                             if !contains(&objects, index, &node) {
                                 let parent = Some(index);
-                                length += path.len();
                                 objects.push(Object { path, node, parent });
-                            }
-                            if objects.len() > MAX_OBJECTS || length > MAX_PATHS {
-                                return Err(ClientError::Invalid(format!(
-                                    "the registry shows too many Objects below {}",
-                                    provider.name
-                                )));
                             }
                         }
                         NodeClass::Variable | NodeClass::Method => {

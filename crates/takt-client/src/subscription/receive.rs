@@ -157,7 +157,8 @@ impl<C: Publishing> Core<C> {
         self.pending.push_back(Pending::Message(message));
     }
 
-    /// Handles messages, and requests missing ones, in their order. One that fails with the connection is requested again.
+    /// Handles messages, and requests missing ones, in their order, up to the first one with notifications: those of many messages
+    /// may take much memory. One that fails with the connection is requested again.
     async fn handle_pending(&mut self) -> Result<(), ClientError> {
         while let Some(first) = self.pending.front() {
             if let Pending::Missing(number) = first {
@@ -165,6 +166,9 @@ impl<C: Publishing> Core<C> {
                 self.republish(number).await?;
             } else if let Some(Pending::Message(message)) = self.pending.pop_front() {
                 self.notify(message)?;
+            }
+            if !(self.changes.is_empty() && self.events.is_empty()) {
+                break;
             }
         }
         Ok(())

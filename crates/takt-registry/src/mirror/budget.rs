@@ -6,8 +6,11 @@ pub(super) const MAX_NODES: usize = 200_000;
 /// References that are followed or kept.
 pub(super) const MAX_REFERENCES: usize = 2_000_000;
 
-/// Bytes of names, identifiers and attributes that are kept.
-pub(super) const MAX_BYTES: usize = 64 << 20;
+/// Memory in bytes of all nodes, names, identifiers, references and attributes that are kept.
+pub(super) const MAX_BYTES: usize = 128 << 20;
+
+/// Memory in bytes of the answers to one call of the client.
+pub(super) const MAX_ANSWERS: usize = 64 << 20;
 
 /// Namespaces of the server.
 pub(super) const MAX_NAMESPACES: usize = 256;

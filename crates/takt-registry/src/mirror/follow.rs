@@ -433,6 +433,7 @@ impl Follower {
     fn client_options(&self) -> ClientOptions {
         ClientOptions {
             timeout: TIMEOUT,
+            max_memory: budget::MAX_ANSWERS,
             ..self.client.clone()
         }
     }

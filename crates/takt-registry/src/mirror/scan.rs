@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use takt_app::client::{Client, Follow};
+use takt_app::client::{AnswerBudget, Client, Follow};
 use takt_app::{Attribute, ClientError};
 use takt_ua::binary::Encode;
 use takt_ua::enumerations::NodeClass;
@@ -12,13 +12,17 @@ use takt_ua::{LocalizedText, NodeId, QualifiedName, Variant, ids};
 
 use super::budget;
 
+/// Names of what is counted.
+const KEPT: &str = "kept";
+const REFERENCES: &str = "references";
+
 /// Error of a scan.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ScanError {
     /// The server cannot be browsed or read.
     #[error(transparent)]
-    Client(#[from] ClientError),
-    /// The server has more than a mirror takes.
+    Client(ClientError),
+    /// The server has more than a mirror takes; see [`budget`].
     #[error("it has more than {limit} {of}: a mirror takes no more")]
     Limit {
         /// Largest number.
@@ -32,6 +36,22 @@ pub(super) enum ScanError {
     /// The registry ends.
     #[error("the registry ends")]
     Stopped,
+}
+
+impl From<ClientError> for ScanError {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::TooMuch { limit, of, .. } => Self::Limit {
+                limit,
+                of: match of {
+                    KEPT => "bytes of names and attributes",
+                    REFERENCES => "bytes of references in one answer",
+                    _ => "bytes in one answer",
+                },
+            },
+            error => Self::Client(error),
+        }
+    }
 }
 
 /// A node of the server. NamespaceIndexes are those of the server.
@@ -86,7 +106,7 @@ pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanE
         known: HashSet::new(),
         hierarchical: HashSet::new(),
         references: 0,
-        bytes: 0,
+        kept: AnswerBudget::new(budget::MAX_BYTES),
         next: 0,
         scan: Scan {
             namespaces,
@@ -113,7 +133,8 @@ struct Scanner<'a> {
     /// The ReferenceTypes that lead to children.
     hierarchical: HashSet<NodeId>,
     references: usize,
-    bytes: usize,
+    /// Memory of everything that is kept.
+    kept: AnswerBudget,
     /// Position of the first node that is not browsed.
     next: usize,
     scan: Scan,
@@ -140,7 +161,8 @@ impl Scanner<'_> {
                             if !seen.insert(subtype.clone()) {
                                 continue;
                             }
-                            if self.seen_is_too_large(&seen) {
+                            self.keep(std::slice::from_ref(&subtype))?;
+                            if seen.len() > budget::MAX_NODES {
                                 return Err(limit(budget::MAX_NODES, "types"));
                             }
                             next.push(subtype.clone());
@@ -164,10 +186,6 @@ impl Scanner<'_> {
         self.walk(true)
     }
 
-    fn seen_is_too_large(&self, seen: &HashSet<NodeId>) -> bool {
-        seen.len() > budget::MAX_NODES
-    }
-
     fn is_below_hierarchical(&self, parent: &NodeId, node: &NodeId) -> bool {
         let hierarchical = NodeId::from(ids::HIERARCHICAL_REFERENCES);
         *node == hierarchical || self.hierarchical.contains(parent)
@@ -183,6 +201,7 @@ impl Scanner<'_> {
                 for reference in self.browse(batch, &follow)?.into_iter().flatten() {
                     let subtype = reference.node_id.node_id;
                     if self.hierarchical.insert(subtype.clone()) {
+                        self.keep(std::slice::from_ref(&subtype))?;
                         next.push(subtype);
                     }
                 }
@@ -200,6 +219,7 @@ impl Scanner<'_> {
             let node = reference.node_id.node_id.clone();
             if node.namespace != 0 && reference.node_id.server_index == 0 {
                 let reference_type = reference.reference_type_id.clone();
+                self.keep(&[reference_type.clone(), node.clone()])?;
                 self.scan.roots.push((reference_type, node));
                 self.note(reference, false)?;
             }
@@ -223,8 +243,9 @@ impl Scanner<'_> {
                     let reference_type = reference.reference_type_id.clone();
                     let target = reference.node_id.node_id.clone();
                     if let Some(node) = self.scan.nodes.get_mut(position) {
-                        node.references
-                            .push((reference_type.clone(), target.clone()));
+                        let pair = (reference_type.clone(), target.clone());
+                        node.references.push(pair);
+                        self.keep(&[reference_type.clone(), target.clone()])?;
                     }
                     // Conditions need no hierarchical reference to them (OPC 10000-9, 5.12).
                     let is_standard = |id| reference_type.standard_id() == Some(id);
@@ -243,10 +264,12 @@ impl Scanner<'_> {
 
     /// Keeps a node, unless it is known.
     fn note(&mut self, reference: ReferenceDescription, is_type: bool) -> Result<(), ScanError> {
-        let node_id = reference.node_id.node_id;
-        if !self.known.insert(node_id.clone()) {
+        if self.known.contains(&reference.node_id.node_id) {
             return Ok(());
         }
+        self.keep(std::slice::from_ref(&reference))?;
+        let node_id = reference.node_id.node_id;
+        self.known.insert(node_id.clone());
         if self.known.len() > budget::MAX_NODES {
             return Err(limit(budget::MAX_NODES, "nodes"));
         }
@@ -260,18 +283,13 @@ impl Scanner<'_> {
             attributes: Vec::new(),
             references: Vec::new(),
         };
-        let texts = node.browse_name.name.as_str().len() + node.display_name.text.as_str().len();
-        self.count(node.node_id.encode_to_vec().len() + texts)?;
         self.scan.nodes.push(node);
         Ok(())
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), ScanError> {
-        self.bytes += bytes;
-        match self.bytes <= budget::MAX_BYTES {
-            true => Ok(()),
-            false => Err(limit(budget::MAX_BYTES, "bytes of names and attributes")),
-        }
+    /// Counts the memory of what is kept.
+    fn keep<T: Encode>(&mut self, items: &[T]) -> Result<(), ScanError> {
+        Ok(self.kept.take(self.client.endpoint(), KEPT, items)?)
     }
 
     /// Browses nodes in one request. A node that cannot be browsed has no references.
@@ -283,8 +301,10 @@ impl Scanner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ScanError::Stopped);
         }
-        let left = budget::MAX_REFERENCES.saturating_sub(self.references);
-        let results = self.client.browse_many_within(nodes, follow, left)?;
+        let mut answers = AnswerBudget::new(budget::MAX_ANSWERS);
+        let results = self
+            .client
+            .browse_many_within(nodes, follow, &mut answers)?;
         let results: Vec<_> = results.into_iter().map(Result::unwrap_or_default).collect();
         let count: usize = results.iter().map(Vec::len).sum();
         self.references += count;
@@ -319,7 +339,7 @@ impl Scanner<'_> {
                 if size > budget::MAX_VALUE {
                     continue;
                 }
-                self.count(size)?;
+                self.kept.take_bytes(self.client.endpoint(), KEPT, size)?;
                 if let Some(node) = self.scan.nodes.get_mut(*position) {
                     node.attributes.push((*attribute, value));
                 }

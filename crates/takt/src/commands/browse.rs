@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
-use takt_app::client::{Client, Follow};
+use takt_app::client::{AnswerBudget, Client, Follow};
 use takt_app::{Attribute, ClientError};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::ReferenceDescription;
@@ -116,10 +116,12 @@ fn reference_types(
 
 /// Returns HasEventSource and its subtypes. They are hierarchical, but lead to nodes that are elsewhere in the tree.
 fn event_sources(client: &mut Client) -> Result<HashSet<NodeId>, ClientError> {
+    let mut budget = client.answer_budget();
     let mut types = HashSet::from([ids::HAS_EVENT_SOURCE, ids::HAS_NOTIFIER].map(NodeId::from));
     let mut level: Vec<NodeId> = types.iter().cloned().collect();
     while !level.is_empty() {
-        let found = client.browse_many(&level, &Follow::forward(ids::HAS_SUBTYPE))?;
+        let follow = Follow::forward(ids::HAS_SUBTYPE);
+        let found = client.browse_many_within(&level, &follow, &mut budget)?;
         // A server that does not show its types has none beyond those of the standard.
         let found = found.into_iter().flatten().flatten();
         let subtypes = found.map(|subtype| subtype.node_id.node_id);
@@ -138,9 +140,11 @@ fn keep_children(children: &mut Vec<ReferenceDescription>, event_sources: &HashS
     });
 }
 
-/// Largest number of references that the walk keeps for later. A server may have any number of them at each of any number of
-/// levels.
-const MAX_PENDING: usize = 1_000_000;
+/// Largest number of levels. A server may have a chain of nodes without an end.
+const MAX_LEVELS: usize = 1_000;
+
+/// Largest memory of all references that the walk receives, in bytes: about three million references.
+const MAX_RECEIVED: usize = 1 << 30;
 
 /// Walk over the nodes below a node, depth first with a stack of its own. Chains of nodes may be longer than the thread's stack.
 struct Tree<'a> {
@@ -153,8 +157,10 @@ struct Tree<'a> {
     open: Vec<Open>,
     /// Nodes of `open`. A node that is in it already is not entered again.
     path: HashSet<NodeId>,
-    /// Number of references in `open` that were not shown yet.
-    pending: usize,
+    /// Memory of the references in `open`.
+    budget: AnswerBudget,
+    /// Memory of all references so far.
+    received: usize,
     /// Text before the names on the level of the last element of `open`.
     indent: String,
 }
@@ -165,6 +171,8 @@ struct Open {
     children: std::vec::IntoIter<ReferenceDescription>,
     /// Length of the indent of its children, in bytes.
     indent: usize,
+    /// Use of the budget before its children.
+    used: usize,
 }
 
 impl<'a> Tree<'a> {
@@ -174,13 +182,14 @@ impl<'a> Tree<'a> {
         event_sources: HashSet<NodeId>,
     ) -> Self {
         Self {
+            budget: client.answer_budget(),
             client,
             json: arguments.connect.json,
             depth: usize::try_from(arguments.depth).unwrap_or(usize::MAX),
             event_sources,
             open: Vec::new(),
             path: HashSet::new(),
-            pending: 0,
+            received: 0,
             indent: String::new(),
         }
     }
@@ -191,10 +200,10 @@ impl<'a> Tree<'a> {
             self.indent.truncate(open.indent);
             let Some(child) = open.children.next() else {
                 self.path.remove(&open.node);
+                self.budget.return_to(open.used);
                 self.open.pop();
                 continue;
             };
-            self.pending -= 1;
             let is_last = open.children.len() == 0;
             row(self.json, &open.node, &child, &self.indent, is_last);
             if child.node_id.server_index == 0 {
@@ -210,24 +219,42 @@ impl<'a> Tree<'a> {
         if self.open.len() >= self.depth || self.path.contains(&node) {
             return Ok(());
         }
-        let children = self.client.browse(&node, &Follow::children());
-        let mut children = children.map_err(|error| explain::client(&error))?;
-        keep_children(&mut children, &self.event_sources);
-        self.pending += children.len();
-        if self.pending > MAX_PENDING {
-            return Err(explain::with_help(
-                format!("more than {MAX_PENDING} references are to be shown after {node}"),
-                "Show fewer levels with --depth, or start at a node further down.",
-            ));
+        if self.open.len() >= MAX_LEVELS {
+            return Err(endless(&format!("{MAX_LEVELS} levels"), &node));
         }
+        let used = self.budget.used();
+        let nodes = std::slice::from_ref(&node);
+        let follow = Follow::children();
+        let children = self
+            .client
+            .browse_many_within(nodes, &follow, &mut self.budget);
+        let children = children.and_then(|mut children| children.swap_remove(0));
+        let mut children = children.map_err(|error| explain::client(&error))?;
+        self.received += self.budget.used() - used;
+        if self.received > MAX_RECEIVED {
+            return Err(endless(&format!("{} MiB", MAX_RECEIVED >> 20), &node));
+        }
+        keep_children(&mut children, &self.event_sources);
         self.path.insert(node.clone());
         self.open.push(Open {
             node,
             children: children.into_iter(),
             indent: self.indent.len(),
+            used,
         });
         Ok(())
     }
+}
+
+/// Returns the error of a tree with more than `limit` before the children of a node.
+fn endless(limit: &str, node: &NodeId) -> miette::Report {
+    explain::with_help(
+        format!(
+            "there are more than {limit} up to {}",
+            output::printable(&node.to_string())
+        ),
+        "Show fewer levels with --depth, or start at a node further down.",
+    )
 }
 
 fn row(json: bool, parent: &NodeId, child: &ReferenceDescription, indent: &str, is_last: bool) {

@@ -3,6 +3,7 @@
 mod conditions;
 mod events;
 mod foreign;
+mod hostile;
 mod limited;
 mod nodes;
 mod refused;
