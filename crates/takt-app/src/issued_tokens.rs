@@ -64,9 +64,8 @@ pub(crate) struct IssuedTokens {
 #[derive(Debug)]
 struct ReadKeys {
     read_at: Option<FileState>,
-    keys: Arc<JwtKeys>,
-    /// Damage of the file, as it was logged. The keys are those from before it.
-    damage: Option<String>,
+    /// The keys, or the reason why there are none: then no token is accepted. A key that was removed is valid for nobody.
+    keys: Result<Arc<JwtKeys>, String>,
 }
 
 impl IssuedTokens {
@@ -79,8 +78,7 @@ impl IssuedTokens {
             FileState::of(&options.keys).filter(|state| state.has_passed(FileState::SAME_TIME));
         let keys = Mutex::new(ReadKeys {
             read_at: state,
-            keys: Arc::new(read(&options)?),
-            damage: None,
+            keys: Ok(Arc::new(read(&options)?)),
         });
         let audience = options.audience.clone();
         Ok(Self {
@@ -121,12 +119,18 @@ impl IssuedTokens {
             audience: &self.audience,
             now: now(),
         };
-        let claims = self.keys().verify(text, &expected);
-        let claims = claims.map_err(|error| {
+        let refused = |error: &dyn std::fmt::Display| {
             self.refusals
                 .warn(&format_args!("a token of a user is refused: {error}"));
             rejected
+        };
+        let keys = self.keys().map_err(|error| {
+            refused(&format_args!(
+                "the server has no keys of the authorization service: {error}"
+            ))
         })?;
+        let claims = keys.verify(text, &expected);
+        let claims = claims.map_err(|error| refused(&error))?;
         let known = claims.roles.iter().filter_map(|name| self.roles(name));
         let Some(roles) = known.reduce(RoleSet::union) else {
             self.refusals.warn(&format_args!(
@@ -149,25 +153,27 @@ impl IssuedTokens {
         listed.or_else(|| name.parse().ok())
     }
 
-    /// Returns the keys. A file that was replaced is read again; if it cannot be read, the last keys stay in use.
-    fn keys(&self) -> Arc<JwtKeys> {
+    /// Returns the keys. A file that was replaced is read again; without a usable file there are none.
+    fn keys(&self) -> Result<Arc<JwtKeys>, String> {
         let changed = FileState::of(&self.options.keys);
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.read_at != changed {
             // A file that has just changed can change again within the resolution of its time stamp.
             keys.read_at = changed.filter(|state| state.has_passed(FileState::SAME_TIME));
-            match read(&self.options) {
-                Ok(new) => (keys.keys, keys.damage) = (Arc::new(new), None),
-                Err(error) => {
-                    let damage = Some(error.to_string());
-                    if keys.damage != damage {
-                        tracing::warn!(%error, "the last keys of the authorization service stay in use");
-                        keys.damage = damage;
-                    }
-                }
+            let before = keys.keys.as_ref().err().cloned();
+            keys.keys = read(&self.options)
+                .map(Arc::new)
+                .map_err(|error| error.to_string());
+            if let Err(error) = &keys.keys
+                && before.as_ref() != Some(error)
+            {
+                tracing::error!(
+                    %error,
+                    "no token of the authorization service is accepted until its keys can be read"
+                );
             }
         }
-        Arc::clone(&keys.keys)
+        keys.keys.clone()
     }
 }
 
@@ -240,21 +246,41 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options = options(&folder);
         let tokens = IssuedTokens::open(options.clone(), "urn:a").unwrap();
-        let first = tokens.keys();
-        fs::write(&options.keys, "{}").unwrap();
-        let later = SystemTime::now() + std::time::Duration::from_secs(10);
-        let file = fs::File::options().write(true).open(&options.keys).unwrap();
-        file.set_modified(later).unwrap();
-        assert!(
-            Arc::ptr_eq(&first, &tokens.keys()),
-            "a damaged file changes nothing"
-        );
-        let damaged = IssuedTokens::open(options.clone(), "urn:a");
-        assert!(matches!(damaged, Err(JwtOptionsError::Keys { .. })));
-        fs::write(&options.keys, KEYS).unwrap();
-        assert!(!Arc::ptr_eq(&first, &tokens.keys()));
+        let first = tokens.keys().unwrap();
+        let mut later = SystemTime::now();
+        let mut write = |text: &str| {
+            fs::write(&options.keys, text).unwrap();
+            later += std::time::Duration::from_secs(10);
+            let file = fs::File::options().write(true).open(&options.keys).unwrap();
+            file.set_modified(later).unwrap();
+        };
+        // Removed keys are revoked, in whatever way they are removed.
+        for damage in [
+            "{}",
+            r#"{"keys": []}"#,
+            "",
+            "[",
+            r#"{"keys": [{"kty": "oct"}]}"#,
+        ] {
+            write(damage);
+            let error = tokens.keys().unwrap_err();
+            assert!(error.contains("keys.json"), "{error}");
+            let refused = tokens.user(b"a.b.c").unwrap_err();
+            assert_eq!(refused, StatusCode::BadIdentityTokenRejected);
+            let lines = tokens.refusals.lines();
+            assert!(lines.iter().any(|line| line.contains(&error)), "{lines:?}");
+            let damaged = IssuedTokens::open(options.clone(), "urn:a");
+            assert!(
+                matches!(damaged, Err(JwtOptionsError::Keys { .. })),
+                "{damage}"
+            );
+        }
+        write(KEYS);
+        assert!(!Arc::ptr_eq(&first, &tokens.keys().unwrap()));
         fs::remove_file(&options.keys).unwrap();
-        let missing = IssuedTokens::open(options, "urn:a");
+        assert!(tokens.keys().unwrap_err().contains("keys.json"));
+        assert!(tokens.keys().is_err());
+        let missing = IssuedTokens::open(options.clone(), "urn:a");
         assert!(matches!(missing, Err(JwtOptionsError::Io { .. })));
     }
 }

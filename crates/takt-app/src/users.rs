@@ -7,14 +7,11 @@
 mod unix;
 mod user;
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use takt_crypto::{Certificate, FileState, PasswordHash, PolicyProfile, now};
+use takt_crypto::{Certificate, FileState, PasswordHash, PasswordProofs, PolicyProfile, now};
 use takt_services::{ForwardedIdentity, IssuedUser, Users};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
@@ -27,24 +24,6 @@ use user::{read, write};
 pub use unix::{unix_group, unix_user};
 pub use user::{User, UserKind, UserProof, UsersError};
 
-/// Failed attempts of one address for one name after which further ones are refused for a while.
-const ATTEMPTS: u32 = 5;
-
-/// Time for which they are refused.
-const LOCKED: Duration = Duration::from_secs(60);
-
-/// Largest number of names and addresses with failed attempts that are remembered.
-const MAX_FAILURES: usize = 1024;
-
-/// Shortest time between two checks of wrong passwords. A check takes about 20 ms of a processor.
-const PAUSE: Duration = Duration::from_millis(200);
-
-/// Number of checks that may come at once after a rest.
-const BURST: u32 = 10;
-
-/// A name and the address from which it is tried; for IPv6 its network.
-type Attempt = (String, Option<IpAddr>);
-
 /// The file of users.
 #[derive(Debug)]
 pub struct UserFile {
@@ -55,6 +34,8 @@ pub struct UserFile {
     state: Mutex<State>,
     /// A hash that no password has: checking it takes as long as that of a user.
     nobody: LazyLock<Option<PasswordHash>>,
+    /// Passwords that were right since the start.
+    proofs: Option<PasswordProofs>,
     /// An authorization service with users of its own.
     issued: Option<IssuedTokens>,
     /// Refused logins in the log.
@@ -69,15 +50,6 @@ struct State {
     damage: Option<String>,
     /// True if the file could be read once, or is missing. Until then, the limits of Unix users are not known.
     is_known: bool,
-    /// Failed attempts, and the time until which they count.
-    failures: HashMap<Attempt, (u32, Instant)>,
-    /// Time up to which checks have been paid for.
-    paid: Instant,
-}
-
-/// Returns the time up to which checks have been paid for if there was none for long: as many as are allowed at once are free.
-fn rested(at: Instant) -> Instant {
-    at.checked_sub(PAUSE * BURST).unwrap_or(at)
 }
 
 impl UserFile {
@@ -89,8 +61,6 @@ impl UserFile {
             users: Arc::default(),
             damage: None,
             is_known: false,
-            failures: HashMap::new(),
-            paid: rested(Instant::now()),
         };
         Self {
             path,
@@ -98,6 +68,7 @@ impl UserFile {
             own_user: rustix::process::geteuid().as_raw(),
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
+            proofs: PasswordProofs::new().ok(),
             issued: None,
             refusals: Refusals::default(),
         }
@@ -201,53 +172,28 @@ impl UserFile {
         Ok(users.len() < before)
     }
 
-    /// Returns whether a password may be checked now. Guessing is refused before it costs time.
-    fn permit(&self, attempt: &Attempt, at: Instant) -> bool {
-        let mut state = self.state();
-        let failed = state.failures.get(attempt);
-        if failed.is_some_and(|(count, until)| *count >= ATTEMPTS && at < *until) {
-            return false;
+    /// Checks the password of a user.
+    fn matches(&self, name: &str, hash: &PasswordHash, password: &[u8], users: &[User]) -> bool {
+        let proofs = self.proofs.as_ref();
+        if let Some(is_right) = proofs.and_then(|proofs| proofs.check(name, hash, password)) {
+            return is_right;
         }
-        let paid = state.paid.max(rested(at));
-        if paid > at {
-            return false;
+        let is_right = hash.matches(password);
+        if let (true, Some(proofs)) = (is_right, proofs) {
+            let is_user = |name: &str| users.iter().any(|user| user.is(name, UserKind::Login));
+            proofs.keep(name, hash, password, is_user);
         }
-        state.paid = paid + PAUSE;
-        true
+        is_right
     }
+}
 
-    /// Remembers the result of a check.
-    fn note(&self, attempt: Attempt, succeeded: bool, at: Instant) {
-        let mut state = self.state();
-        if succeeded {
-            state.failures.remove(&attempt);
-            // Only guesses count: all clients of a plant may log in at once after a restart of the server.
-            state.paid = state.paid.checked_sub(PAUSE).unwrap_or(state.paid);
-            return;
-        }
-        if state.failures.len() >= MAX_FAILURES && !state.failures.contains_key(&attempt) {
-            state.failures.retain(|_, (_, until)| at < *until);
-            // Names that were tried least give way.
-            let least = state.failures.iter().min_by_key(|(_, (count, _))| *count);
-            if let Some((least, _)) = least.filter(|_| state.failures.len() >= MAX_FAILURES) {
-                let least = least.clone();
-                state.failures.remove(&least);
-            }
-        }
-        let failure = state.failures.entry(attempt.clone()).or_insert((0, at));
-        if at >= failure.1 {
-            failure.0 = 0;
-        }
-        *failure = (failure.0 + 1, at + LOCKED);
-        if failure.0 == ATTEMPTS {
-            let (user, address) = attempt;
-            let address = address.map_or("this host".to_owned(), |address| address.to_string());
-            tracing::warn!(
-                ?user,
-                address,
-                "too many wrong passwords: refused for a minute"
-            );
-        }
+/// Returns the hash of the password of a user, and its Roles.
+fn password_of<'u>(users: &'u [User], name: &str) -> Option<(&'u PasswordHash, RoleSet)> {
+    let mut logins = users.iter();
+    let user = logins.find(|user| user.is(name, UserKind::Login))?;
+    match &user.proof {
+        UserProof::Password(hash) => Some((hash, user.roles)),
+        _ => None,
     }
 }
 
@@ -265,33 +211,32 @@ impl Users for UserFile {
     }
 
     fn has_password(&self, name: &str) -> bool {
+        password_of(&self.users(), name).is_some()
+    }
+
+    fn is_quick(&self, name: &str) -> bool {
         let users = self.users();
-        let mut users = users.iter();
-        users.any(|user| user.name == name && matches!(user.proof, UserProof::Password(_)))
+        let hash = password_of(&users, name).map(|(hash, _)| hash);
+        hash.zip(self.proofs.as_ref())
+            .is_some_and(|(hash, proofs)| proofs.knows(name, hash))
     }
 
     fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode> {
-        let attempt = (name.chars().take(64).collect(), peer.network());
-        let at = Instant::now();
-        if !self.permit(&attempt, at) {
-            return Err(StatusCode::BadUserAccessDenied);
-        }
         let users = self.users();
-        let mut logins = users.iter();
-        let user = logins.find(|user| user.is(name, UserKind::Login));
-        let known = user.and_then(|user| match &user.proof {
-            UserProof::Password(hash) => Some((hash, user.roles)),
-            _ => None,
-        });
-        // An unknown name takes as long as a wrong password.
-        let hash = known.map(|(hash, _)| hash).or(self.nobody.as_ref());
-        let matches = hash.is_some_and(|hash| hash.matches(password));
+        let known = password_of(&users, name);
+        let matches = match known {
+            Some((hash, _)) => self.matches(name, hash, password, &users),
+            // An unknown name takes as long as a wrong password.
+            None => self
+                .nobody
+                .as_ref()
+                .is_some_and(|hash| hash.matches(password)),
+        };
         let roles = known.filter(|_| matches).map(|(_, roles)| roles);
-        if roles.is_none() {
+        roles.ok_or_else(|| {
             self.refusals.warn(&refused_login(name, peer));
-        }
-        self.note(attempt, roles.is_some(), at);
-        roles.ok_or(StatusCode::BadUserAccessDenied)
+            StatusCode::BadUserAccessDenied
+        })
     }
 
     fn certificate(

@@ -38,6 +38,7 @@ mod jwt;
 mod key_derivation;
 mod key_usages;
 mod password;
+mod password_proofs;
 mod peer_certificate;
 mod policy;
 mod private_key;
@@ -68,6 +69,7 @@ pub use jwt::{
 };
 pub use key_derivation::{hkdf, p_sha256};
 pub use password::PasswordHash;
+pub use password_proofs::PasswordProofs;
 pub use peer_certificate::PeerCertificate;
 pub use policy::{
     AsymmetricEncryption, AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange,

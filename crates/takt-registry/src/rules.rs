@@ -430,7 +430,7 @@ impl Authenticator for Rules {
         password: &[u8],
     ) -> Result<UserIdentity, StatusCode> {
         if !self.providers.knows_secret(name, password) {
-            return Err(self.names.refuse_login(name, &channel.peer));
+            return Err(StatusCode::BadUserAccessDenied);
         }
         // Otherwise a Provider that registered while this was allowed would assume that it is still registered.
         if !self.providers.allows_tcp() && !channel.peer.is_local() {
@@ -439,6 +439,10 @@ impl Authenticator for Rules {
         Ok(UserIdentity::Application {
             name: name.to_owned(),
         })
+    }
+
+    fn refused(&self, channel: &Channel, name: &str) {
+        self.names.refuse_login(name, &channel.peer);
     }
 }
 

@@ -37,6 +37,11 @@ pub trait Authenticator: Send + Sync {
         let _ = (channel, name, password);
         Err(StatusCode::BadIdentityTokenRejected)
     }
+
+    /// Notes a name and password that belong neither to an application nor to a user who may have any.
+    fn refused(&self, channel: &Channel, name: &str) {
+        let _ = (channel, name);
+    }
 }
 
 /// Default authenticator: every client is anonymous; UserName tokens are answered with `BadIdentityTokenRejected`.

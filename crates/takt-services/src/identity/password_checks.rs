@@ -1,25 +1,44 @@
 //! The thread that checks passwords.
 
-use std::sync::mpsc::{self, Receiver, SyncSender};
+mod queue;
+
+use std::net::IpAddr;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
-/// Largest number of passwords that wait for their check.
-const MAX_WAITING: usize = 64;
+use queue::Queue;
 
-/// The check of one password, which passes on its result.
-pub(crate) type PasswordCheck = Box<dyn FnOnce() + Send>;
+/// Largest number of passwords that have arrived and are in no queue yet.
+const MAX_ARRIVED: usize = 256;
 
-/// A thread that checks passwords one after another: each needs 19 MiB for 20 ms. It is started with the first one, and ends with
-/// the server.
+/// The check of one password.
+pub(crate) struct PasswordCheck {
+    pub(crate) name: String,
+    /// True if a user has this name.
+    pub(crate) is_known: bool,
+    /// True if the check takes no noteworthy time.
+    pub(crate) is_quick: bool,
+    /// Address or network of the client; `None` over shared memory.
+    pub(crate) network: Option<IpAddr>,
+    /// Checks the password, keeps the result, and returns whether the password is right. Not called if the login is refused
+    /// without a check.
+    pub(crate) run: Box<dyn FnOnce() -> bool + Send>,
+    /// Lets the request be answered.
+    pub(crate) end: Box<dyn FnOnce() + Send>,
+}
+
+/// A thread that checks passwords one after another: a check needs 19 MiB for 20 ms. It is started with the first one, and ends
+/// with the server.
 #[derive(Default)]
-pub(crate) struct PasswordChecks(Mutex<Option<SyncSender<PasswordCheck>>>);
+pub(crate) struct PasswordChecks(Mutex<Option<SyncSender<(PasswordCheck, Instant)>>>);
 
 impl PasswordChecks {
     /// Queues a check. Returns false if too many wait, or no thread can be started.
     pub(crate) fn submit(&self, check: PasswordCheck) -> bool {
         let mut thread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
-            let (sender, checks) = mpsc::sync_channel(MAX_WAITING);
+            let (sender, checks) = mpsc::sync_channel(MAX_ARRIVED);
             let builder = std::thread::Builder::new().name("passwords".to_owned());
             match builder.spawn(move || run(&checks)) {
                 Ok(_) => *thread = Some(sender),
@@ -29,14 +48,36 @@ impl PasswordChecks {
                 }
             }
         }
+        let check = (check, Instant::now());
         thread
             .as_ref()
             .is_some_and(|thread| thread.try_send(check).is_ok())
     }
 }
 
-fn run(checks: &Receiver<PasswordCheck>) {
-    while let Ok(check) = checks.recv() {
-        check();
+fn run(arriving: &Receiver<(PasswordCheck, Instant)>) {
+    let mut queue = Queue::new(Instant::now());
+    loop {
+        for (check, arrived) in arriving.try_iter() {
+            queue.add(check, arrived);
+        }
+        let begin = Instant::now();
+        for end in queue.take_due(begin) {
+            end();
+        }
+        if let Some(next) = queue.next(begin) {
+            let outcome = next.run();
+            queue.done(outcome, begin.elapsed(), Instant::now());
+            continue;
+        }
+        let arrived = match queue.wake() {
+            Some(at) => arriving.recv_timeout(at.saturating_duration_since(begin)),
+            None => arriving.recv().map_err(RecvTimeoutError::from),
+        };
+        match arrived {
+            Ok((check, arrived)) => queue.add(check, arrived),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
     }
 }

@@ -92,22 +92,31 @@ impl UserTokens<'_> {
             .map_or_else(|| peer.roles(), |users| users.anonymous(peer))
     }
 
-    /// Distinguishes users and applications with a secret.
+    /// Distinguishes users and applications with a secret. A name that belongs to neither is checked as that of a user is, so
+    /// that the time does not tell which names are known.
     fn check(&self, name: &str, secret: &[u8]) -> Result<Identified, StatusCode> {
-        let users = self.users.filter(|users| users.allows_user_names());
-        let is_application = self.authenticator.allows_user_names();
-        match users {
-            Some(users) if users.has_password(name) || !is_application => {
-                Ok(Identified::Password {
-                    name: name.to_owned(),
-                    password: Zeroizing::new(secret.to_vec()),
-                })
+        let Some(users) = self.users.filter(|users| users.allows_user_names()) else {
+            return self.check_application(name, secret);
+        };
+        if self.authenticator.allows_user_names() && !users.has_password(name) {
+            let application = self.application(name, secret);
+            if application.is_ok() {
+                return application;
             }
-            _ => self.check_application(name, secret),
         }
+        Ok(Identified::Password {
+            name: name.to_owned(),
+            password: Zeroizing::new(secret.to_vec()),
+        })
     }
 
+    /// Accepts applications only. It takes the same time whoever has the name.
     fn check_application(&self, name: &str, secret: &[u8]) -> Result<Identified, StatusCode> {
+        let application = self.application(name, secret);
+        application.inspect_err(|_| self.authenticator.refused(self.channel, name))
+    }
+
+    fn application(&self, name: &str, secret: &[u8]) -> Result<Identified, StatusCode> {
         let user = self.authenticator.user_name(self.channel, name, secret)?;
         let roles = match &user {
             UserIdentity::Application { .. } => self.roles_of_peer(),

@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use super::request::{Handled, Request, decode, encode};
 use crate::audit::record::{AuditRecord, AuditedAction};
 use crate::identity::claimed_user::without_secrets;
+use crate::identity::password_checks::PasswordCheck;
 use crate::identity::random::random;
 use crate::identity::session_security::SessionSecurity;
 use crate::identity::user_id::user_name;
@@ -243,11 +244,25 @@ impl Activation {
             activation: self,
         };
         let (users, channel) = (Arc::clone(users), Arc::clone(&task.activation.channel));
-        let submitted = server.password_checks.submit(Box::new(move || {
-            let found = users.user_name(&channel.peer, &name, &password);
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-            checked.done(Ok(()));
-        }));
+        let refused = Arc::clone(&result);
+        let submitted = server.password_checks.submit(PasswordCheck {
+            is_known: users.has_password(&name),
+            is_quick: users.is_quick(&name),
+            network: channel.peer.network(),
+            name: name.clone(),
+            run: Box::new(move || {
+                let found = users.user_name(&channel.peer, &name, &password);
+                let is_right = found.is_ok();
+                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+                is_right
+            }),
+            end: Box::new(move || {
+                let mut result = refused.lock().unwrap_or_else(PoisonError::into_inner);
+                result.get_or_insert(Err(StatusCode::BadUserAccessDenied));
+                drop(result);
+                checked.done(Ok(()));
+            }),
+        });
         if !submitted {
             task.fail(StatusCode::BadTooManyOperations);
             return Ok(RequestOutcome::Deferred);

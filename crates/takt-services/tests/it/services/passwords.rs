@@ -102,6 +102,26 @@ fn other_clients_are_served_while_a_password_is_checked() {
     );
 }
 
+/// The time of a refusal does not tell whether a user or an application has the name.
+#[test]
+fn known_and_unknown_names_are_refused_after_the_same_time() {
+    const REFUSAL: Duration = Duration::from_secs(1);
+    let (server, _beginnings, release) = server();
+    for _ in 0..9 {
+        release.send(()).unwrap();
+    }
+    for name in ["anna", "nobody", "Mixer"] {
+        let mut client = Client::connect(&server);
+        client.create().unwrap();
+        let request = activate(&mut client, name, "nail");
+        let begin = std::time::Instant::now();
+        client.defer(&request, 5).unwrap();
+        let refused = decode::<ActivateSessionResponse>(&client.completed().1);
+        assert_eq!(refused.unwrap_err(), StatusCode::BadUserAccessDenied);
+        assert!(begin.elapsed() >= REFUSAL, "{name}");
+    }
+}
+
 #[test]
 fn a_channel_may_close_while_its_password_is_checked() {
     let (server, beginnings, release) = server();
