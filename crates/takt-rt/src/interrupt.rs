@@ -1,11 +1,13 @@
-//! Ctrl-C and SIGTERM as a flag that long-running programs check.
+//! Ctrl-C and SIGTERM as a flag that long-running programs check; SIGHUP, which ends no server.
 
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Environment variable of processes that end with their parent, however the parent ends: the process id of the parent.
 pub const END_WITH_PARENT: &str = "TAKT_END_WITH_PARENT";
@@ -26,18 +28,48 @@ impl Interrupt {
     /// # Errors
     /// A handler or a socket that the system refuses.
     pub fn install() -> std::io::Result<Self> {
+        Self::of_signals(&[SIGINT, SIGTERM, SIGHUP]).map(|(interrupt, _)| interrupt)
+    }
+
+    /// Installs the handlers of a server: those of [`install`](Self::install), but SIGHUP sets the flag only if the terminal of the
+    /// process is gone. Otherwise `on_hangup` is called, on a thread of its own: tools such as logrotate send SIGHUP to daemons.
+    ///
+    /// # Errors
+    /// A handler, a socket or a thread that the system refuses.
+    pub fn install_for_server(
+        mut on_hangup: impl FnMut() + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (mut hung_up, hang_up_here) = UnixStream::pair()?;
+        signal_hook::low_level::pipe::register(SIGHUP, hang_up_here)?;
+        let had_terminal = has_terminal();
+        let (interrupt, mut signal_here) = Self::of_signals(&[SIGINT, SIGTERM])?;
+        let flag = interrupt.flag();
+        std::thread::Builder::new()
+            .name("hangup".to_owned())
+            .spawn(move || {
+                while hung_up.read_exact(&mut [0]).is_ok() {
+                    if had_terminal && !has_terminal() {
+                        flag.store(true, Ordering::Relaxed);
+                        // It is full if a signal has been noted already.
+                        let _ = signal_here.write(&[0]);
+                    } else {
+                        on_hangup();
+                    }
+                }
+            })?;
+        Ok(interrupt)
+    }
+
+    /// Returns the flag, and the socket that wakes those who wait for it.
+    fn of_signals(signals: &[i32]) -> std::io::Result<(Self, UnixStream)> {
         let flag = Arc::new(AtomicBool::new(false));
         let second = Arc::new(AtomicBool::new(false));
         let (signalled, signal_here) = UnixStream::pair()?;
-        for signal in [
-            signal_hook::consts::SIGINT,
-            signal_hook::consts::SIGTERM,
-            signal_hook::consts::SIGHUP,
-        ] {
+        for signal in signals.iter().copied() {
             // The flag comes first, so that a signal between these lines is not lost. The shutdown comes second, and sees
             // `second` as the previous signal left it.
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
-            if signal == signal_hook::consts::SIGINT {
+            if signal == SIGINT {
                 signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))?;
             }
             signal_hook::flag::register(signal, Arc::clone(&second))?;
@@ -45,10 +77,11 @@ impl Interrupt {
             signal_hook::low_level::pipe::register(signal, waker)?;
         }
         end_with_parent()?;
-        Ok(Self {
+        let interrupt = Self {
             flag,
             signalled: Arc::new(signalled),
-        })
+        };
+        Ok((interrupt, signal_here))
     }
 
     /// Returns true after a signal.
@@ -77,6 +110,11 @@ impl Interrupt {
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
+}
+
+/// Returns true if the process has a controlling terminal.
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
 }
 
 /// Asks the kernel to end this process when its parent ends, if the parent requests it.

@@ -12,6 +12,7 @@ mod hex;
 mod output;
 mod scenario_file;
 mod secret_file;
+mod server_interrupt;
 
 use std::process::ExitCode;
 

@@ -74,6 +74,36 @@ fn role_of_a_child() {
 }
 
 #[test]
+fn role_of_a_server() {
+    if role().is_none() {
+        return;
+    }
+    let interrupt = Interrupt::install_for_server(|| print("goes on")).unwrap();
+    print("ready");
+    interrupt.wait(None);
+    print("interrupted");
+    std::process::exit(0);
+}
+
+/// logrotate and others send SIGHUP to daemons.
+#[test]
+fn a_server_goes_on_after_sighup() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = command("role_of_a_server", directory.path());
+    let child = ChildProcess::start("the server", &mut command, Ending::Signal).unwrap();
+    wait_for(&child, "ready");
+    let mut child = child.with_grace(LONG);
+    for _ in 0..3 {
+        signal(&child, Signal::HUP);
+        wait_for(&child, "goes on");
+        assert!(child.ended().is_none());
+    }
+    child.ask_to_end();
+    wait_for(&child, "interrupted");
+    assert!(child.end());
+}
+
+#[test]
 fn role_of_a_parent() {
     let Some(file) = role() else { return };
     let child = start(&file);

@@ -1,18 +1,17 @@
 //! `takt provider host|machine`: the Providers of the demonstration.
 
-use miette::IntoDiagnostic;
 use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, Provider};
 use takt_demo::{host, machine};
-use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::{DemoProvider, ProviderArguments};
 use crate::commands::user::password;
+use crate::server_interrupt;
 use crate::{explain, output};
 
 pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
     takt_rt::heap::share_one_heap();
-    let interrupt = Interrupt::install().into_diagnostic()?;
+    let interrupt = server_interrupt::install()?;
     let usual_name = match arguments.provider {
         DemoProvider::Host => host::NAME,
         DemoProvider::Machine => machine::NAME,

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use miette::IntoDiagnostic;
 use takt_app::Mirror;
 use takt_cell::Cell;
 use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
 use takt_pubsub::runtime::{ComponentState, PubSub};
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
-use takt_rt::interrupt::Interrupt;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
 use takt_ua::{BuiltInType, NodeId};
 
@@ -21,6 +19,7 @@ use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
 use super::pubsub::running::{Running, connect, explain_start, runtime_options};
 use crate::arguments::PublishArguments;
+use crate::server_interrupt;
 use crate::{explain, output};
 
 /// Sampling interval if the configuration has none.
@@ -30,7 +29,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
     if control_loop::is_scenario(&arguments.file) {
         return control_loop::publish(arguments);
     }
-    let interrupt = Interrupt::install().into_diagnostic()?;
+    let interrupt = server_interrupt::install()?;
     let (mut file, _) = config::read(&arguments.file, None)?;
     for connection in &mut file.configuration.connections {
         // This command does not receive.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use miette::IntoDiagnostic;
 use takt_app::client::Client;
 use takt_app::serve::ServeOptions;
 use takt_app::{
@@ -13,7 +12,6 @@ use takt_app::{
 use takt_registry::{
     MirrorOptions, NameBudget, RegisterAtOptions, Registry, RegistryHistoryOptions, RegistryOptions,
 };
-use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use super::connect::options;
@@ -21,6 +19,7 @@ use crate::arguments::{
     ConnectionArguments, MirrorArguments, RegistryArguments, RegistryCommand,
     RegistryServeArguments, listening,
 };
+use crate::server_interrupt;
 use crate::{explain, output, secret_file};
 
 pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
@@ -36,7 +35,7 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     takt_rt::heap::share_one_heap();
-    let interrupt = Interrupt::install().into_diagnostic()?;
+    let interrupt = server_interrupt::install()?;
     // Everything that the registry keeps is in one folder.
     let audit = arguments.security.audit.clone();
     let security = arguments.security.options(arguments.data.as_ref());

@@ -6,14 +6,13 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
 
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use serde_json::{Value, json};
 use takt_demo::screen::Screen;
 use takt_link::Address;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
 use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscribedField, SubscriberObserver};
-use takt_rt::interrupt::Interrupt;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType};
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -23,6 +22,7 @@ use super::pubsub::reports::component_json;
 use super::pubsub::running::{Refusal, Running, STEP, explain_start, runtime_options};
 use super::pubsub::{advice, config};
 use crate::arguments::SubscribeArguments;
+use crate::server_interrupt;
 use crate::{explain, output};
 
 /// Largest number of events that wait to be shown. With more, the links are not read. Messages that arrive too fast are then lost
@@ -39,7 +39,7 @@ const MAX_WIDTH: usize = 500;
 const FORGOTTEN: &str = "more DataSetWriters send than can be read; the one that was silent for longest makes room for a new one";
 
 pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install().into_diagnostic()?;
+    let interrupt = server_interrupt::install()?;
     let (events, received) = sync_channel(MAX_EVENTS);
     let (running, configuration) = match arguments.source.contains("://") {
         true => (listen(arguments, &events)?, None),

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use miette::IntoDiagnostic;
 use takt_control::{
     ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
     trace_file,
@@ -23,6 +22,7 @@ use takt_rt::priority::Policy;
 use crate::arguments::{
     ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
 };
+use crate::server_interrupt;
 use crate::{explain, output, scenario_file};
 
 /// Interval of checks for the end.
@@ -90,7 +90,7 @@ pub fn publish(arguments: &PublishArguments) -> miette::Result<()> {
 }
 
 fn run(request: &Request<'_>) -> miette::Result<()> {
-    let interrupt = Interrupt::install().into_diagnostic()?;
+    let interrupt = server_interrupt::install()?;
     let (file, text) = scenario_file::read(request.file)?;
     let file = scenario_file::with_settings(&file, &text, &request.control.settings)?;
     let refused = |error: takt_lab::LoopError| advice::refused(&error);
