@@ -2,6 +2,7 @@
 //!
 //! * [`Table`]: aligned columns with their units in the heading, within the width of the terminal;
 //! * [`Report`]: lines and tables for people, or JSON, one object per line, for programs;
+//! * [`text`]: texts of strangers and files, without commands to the terminal;
 //! * [`Progress`]: the current step, on the error output of a terminal;
 //! * [`CsvFile`]: rows of a CSV file (RFC 4180);
 //! * [`Page`]: one HTML file with texts, tables and figures, without scripts and without references to other files;
@@ -21,6 +22,7 @@ mod progress;
 mod report;
 mod table;
 mod terminal;
+pub mod text;
 
 pub use chart::{
     Axis, Bar, BoxPlot, Chart, ChartSeries, Figure, Level, Scale, SeriesRole, SeriesShape,

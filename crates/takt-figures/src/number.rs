@@ -12,9 +12,13 @@ pub fn measured(value: f64) -> String {
     }
 }
 
-/// Formats a number with at most this number of decimals, without zeros at the end.
+/// Largest number of decimals that a number of 64 bits needs, and more than it has.
+const MAX_DECIMALS: usize = 20;
+
+/// Formats a number with at most this number of decimals, 20 at most, without zeros at the end.
 #[must_use]
 pub fn trimmed(value: f64, decimals: usize) -> String {
+    let decimals = decimals.min(MAX_DECIMALS);
     let text = format!("{value:.decimals$}");
     if !text.contains('.') {
         return text;
@@ -34,5 +38,9 @@ mod tests {
         let texts = [(0.5, 2), (100.0, 0), (100.0, 3), (-0.001, 2), (2.25, 1)];
         let texts = texts.map(|(value, decimals)| trimmed(value, decimals));
         assert_eq!(texts, ["0.5", "100", "100", "0", "2.2"]);
+        let extremes = [f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE];
+        for value in extremes {
+            assert!(trimmed(value, usize::MAX).len() < 400);
+        }
     }
 }

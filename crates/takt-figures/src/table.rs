@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::text::escaped;
+
 /// Blanks between two columns.
 const GAP: usize = 2;
 /// Width that a column of text keeps if there is not enough room.
@@ -76,6 +78,12 @@ impl Column {
     }
 }
 
+/// Returns cells without commands to the terminal: a name of a file or of a stranger must not begin a line of its own.
+fn printable_cells<T: Into<String>>(cells: impl IntoIterator<Item = T>) -> Vec<String> {
+    let cells = cells.into_iter().map(Into::into);
+    cells.map(|cell| escaped(&cell)).collect()
+}
+
 /// A line of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Row {
@@ -101,13 +109,12 @@ impl Table {
 
     /// Adds a row, with a cell for each column.
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        let cells = cells.into_iter().map(Into::into).collect();
-        self.rows.push(Row::Cells(cells));
+        self.rows.push(Row::Cells(printable_cells(cells)));
     }
 
     /// Adds a line between rows that belongs to no column, for example the title of a section.
     pub fn text(&mut self, text: impl Into<String>) {
-        self.rows.push(Row::Text(text.into()));
+        self.rows.push(Row::Text(escaped(&text.into())));
     }
 
     /// Returns true if there is no row.

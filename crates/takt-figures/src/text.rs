@@ -22,7 +22,8 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Returns a text of several lines, with escapes in each of them.
-pub(crate) fn escaped_lines(text: &str) -> String {
+#[must_use]
+pub fn escaped_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(escaped).collect();
     lines.join("\n")
 }
@@ -38,6 +39,24 @@ pub fn shown_source(text: &str) -> String {
             false => one.to_string(),
         });
     shown.collect()
+}
+
+/// Returns a line for the standard output, without commands to the terminal. It may be JSON, in which the escapes are valid, or have
+/// several lines.
+#[must_use]
+pub fn escaped_output(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_layout = |one: char| matches!(one, '\n' | '\t');
+    if !text.chars().any(|one| commands(one) && !is_layout(one)) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for one in text.chars() {
+        match commands(one) && !is_layout(one) {
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(one))),
+            false => escaped.push(one),
+        }
+    }
+    escaped.into()
 }
 
 /// Returns true for control characters, and for those that change the direction of a text.
@@ -58,5 +77,10 @@ mod tests {
         assert_eq!(shown_source(text).len(), text.len());
         assert!(!shown_source(text).chars().any(commands));
         assert_eq!(escaped_lines("a\nb\r"), "a\nb\\r");
+        assert_eq!(
+            escaped_output("{\"a\": \"\u{9b}\"}\n\tb"),
+            "{\"a\": \"\\u009b\"}\n\tb"
+        );
+        assert_eq!(escaped_output("a\u{1b}[2J\u{202e}"), "a\\u001b[2J\\u202e");
     }
 }

@@ -30,7 +30,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
     use crate::quantity::{Drift, Duration, Length, Rate, Share, Size};
     const SIGNED: &str = "[-+]?";
     match kind {
-        Kind::Text => json!({ "type": "string" }),
+        Kind::Text | Kind::Prose => json!({ "type": "string" }),
         Kind::Name => json!({ "type": "string", "minLength": 1 }),
         Kind::Interval => positive(Duration::UNITS, "250 us"),
         Kind::Duration => quantity("\\+?", Duration::UNITS, "250 us"),

@@ -59,6 +59,8 @@ pub(crate) const fn may(name: &'static str, kind: Kind, description: &'static st
 #[derive(Debug)]
 pub(crate) enum Kind {
     Text,
+    /// A text of several lines.
+    Prose,
     /// A text that is not empty.
     Name,
     Duration,
@@ -102,7 +104,7 @@ impl Kind {
     /// Returns a description of the expected value, for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Text | Self::Name => "a text".to_owned(),
+            Self::Text | Self::Prose | Self::Name => "a text".to_owned(),
             Self::Duration | Self::Interval => "a time such as \"250 us\"".to_owned(),
             Self::SignedDuration => "a time such as \"-20 us\"".to_owned(),
             Self::Rate => "a rate such as \"1 Gbit/s\"".to_owned(),
@@ -132,7 +134,7 @@ impl Kind {
     /// Returns a description of a list's elements.
     fn describe_elements(&self) -> String {
         match self {
-            Self::Text | Self::Name => "texts".to_owned(),
+            Self::Text | Self::Prose | Self::Name => "texts".to_owned(),
             Self::Any => "values of any kind".to_owned(),
             Self::Table(shape) => format!("tables, each {}", shape.name),
             kind => format!("elements, each {}", kind.describe()),
@@ -165,8 +167,13 @@ impl Kind {
             return;
         }
         match self {
-            Self::Text | Self::Boolean | Self::Any => {}
+            Self::Boolean | Self::Any => {}
+            Self::Text => check_characters(item.text().unwrap_or_default(), "", span, problems),
+            Self::Prose => {
+                check_characters(item.text().unwrap_or_default(), "\n\t\r", span, problems)
+            }
             Self::Name => {
+                check_characters(item.text().unwrap_or_default(), "", span.clone(), problems);
                 if item.text().is_some_and(|name| name.trim().is_empty()) {
                     problems.push(Problem::new("a name must not be empty", span));
                 }
@@ -203,6 +210,7 @@ impl Kind {
             }
             Self::Named(shape) => {
                 for (key, item) in item.table().into_iter().flat_map(|table| &table.fields) {
+                    check_characters(&key.name, "", key.span.clone(), problems);
                     match item.table() {
                         Some(table) => shape.check(table, key.span.clone(), problems),
                         None => {
@@ -222,6 +230,26 @@ impl Kind {
             },
         }
     }
+}
+
+/// Reports control characters, apart from those of the layout: a text may be part of a command, and is shown on terminals.
+fn check_characters(text: &str, layout: &str, span: Range<usize>, problems: &mut Vec<Problem>) {
+    let found = text
+        .chars()
+        .find(|one| !layout.contains(*one) && (one.is_control() || is_invisible(*one)));
+    if let Some(found) = found {
+        let message = format!(
+            "a text must not contain the character {}",
+            found.escape_default()
+        );
+        let problem = Problem::new(message, span);
+        problems.push(problem.with_help("write it in one line, without control characters"));
+    }
+}
+
+/// Returns true for line separators, and for characters that change the order of others.
+fn is_invisible(one: char) -> bool {
+    matches!(one, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Checks a choice. The message does not repeat the names, since `expected` contains them.

@@ -6,8 +6,7 @@ use miette::{
     Diagnostic, LabeledSpan, MietteDiagnostic, MietteHandlerOpts, Report, ReportHandler, Severity,
     SourceCode,
 };
-
-use crate::text::escaped_lines;
+use takt_figures::text::escaped_lines;
 
 /// Characters at which a line would be broken, and letters for private use that stand for them during the layout.
 const BREAKS: [(char, char); 3] = [(' ', '\u{E000}'), ('-', '\u{E001}'), ('/', '\u{E002}')];

@@ -12,9 +12,8 @@
 mod explanation;
 mod log;
 mod print;
-mod text;
 
 pub use explanation::with_help;
 pub use log::start_tracing;
 pub use print::{bytes, complain, error, line, warning, written};
-pub use text::{escaped, printable, shown_source};
+pub use takt_figures::text::{escaped, printable, shown_source};

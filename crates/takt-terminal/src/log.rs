@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::{self, Writer};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::text::escaped;
+use takt_figures::text::escaped;
 
 /// Starts the log: warnings, with `verbose` 1 also information, and with 2 all details. Diagnostics go to the error output, so that
 /// results can be piped.

@@ -4,10 +4,13 @@ use std::io::Write;
 
 use crate::explanation;
 
-/// Prints one line. A failure is handled by [`written`].
+/// Prints one line. Control characters in it, which may come from strangers and files, are escaped. A failure is handled by
+/// [`written`].
 pub fn line(text: impl std::fmt::Display) {
+    let text = text.to_string();
     let mut out = std::io::stdout().lock();
-    written(writeln!(out, "{text}").and_then(|()| out.flush()));
+    let printed = writeln!(out, "{}", takt_figures::text::escaped_output(&text));
+    written(printed.and_then(|()| out.flush()));
 }
 
 /// Prints bytes unchanged. A failure is handled by [`written`].
@@ -35,12 +38,18 @@ pub fn written(outcome: std::io::Result<()>) {
 
 /// Prints a line to the error output. A failure is ignored, because it cannot be reported.
 pub fn complain(text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let text = text.to_string();
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}",
+        takt_figures::text::escaped_output(&text)
+    );
 }
 
 /// Prints an error that ends the command. Its lines fit the terminal only without a word before them.
 pub fn error(error: &miette::Report) {
-    complain(explanation::rendered(error));
+    // The texts in it are escaped; the layout may have colours.
+    let _ = writeln!(std::io::stderr(), "{}", explanation::rendered(error));
 }
 
 /// Prints a warning, in lines that fit the terminal.

@@ -5,7 +5,7 @@ use std::fmt;
 /// Longest line of a command that is shown, in characters.
 const WIDTH: usize = 78;
 
-/// A command of `tc` or `ip`. No argument contains white space.
+/// A command of `tc` or `ip`. No argument contains white space; other characters of the shell are quoted where it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellCommand {
     /// Name of the program.
@@ -43,13 +43,13 @@ impl ShellCommand {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = self.program.to_owned();
-        for phrase in &self.phrases {
+        for phrase in self.phrases.iter().map(|phrase| quoted(phrase)) {
             if line.len() + 1 + phrase.len() + " \\".len() > WIDTH {
                 lines.push(format!("{line} \\"));
                 line = "   ".to_owned();
             }
             line.push(' ');
-            line.push_str(phrase);
+            line.push_str(&phrase);
         }
         lines.push(line);
         lines
@@ -58,13 +58,53 @@ impl ShellCommand {
 
 impl fmt::Display for ShellCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.program, self.phrases.join(" "))
+        let phrases = self.phrases.iter().map(|phrase| quoted(phrase));
+        write!(
+            f,
+            "{} {}",
+            self.program,
+            phrases.collect::<Vec<_>>().join(" ")
+        )
     }
+}
+
+/// Returns arguments as the shell reads them again: one with other characters than those of names, numbers and lists is quoted.
+fn quoted(phrase: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
+    let words = phrase
+        .split_whitespace()
+        .map(|word| match word.chars().all(is_plain) {
+            true => word.to_owned(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_shell_reads_the_same_arguments() {
+        for name in [
+            "a;b", "$(x)", "`x`", "it's", "a|b", "#", "a&b", "~", "*", "\"", "\\", "eth0",
+        ] {
+            let command = ShellCommand::tc(format!("qdisc del dev {name} root"));
+            for text in [command.to_string(), command.lines().join("\n")] {
+                let shown = text.replacen("tc ", "printf '%s\\n' ", 1);
+                let output = std::process::Command::new("sh")
+                    .args(["-c", &shown])
+                    .output();
+                let output = String::from_utf8(output.unwrap().stdout).unwrap();
+                let words: Vec<&str> = output.lines().collect();
+                assert_eq!(words, command.arguments(), "{text}");
+            }
+        }
+        assert_eq!(
+            ShellCommand::ip("link del a@b.1").to_string(),
+            "ip link del a@b.1"
+        );
+    }
 
     #[test]
     fn long_commands_are_wrapped_between_options() {

@@ -1,11 +1,10 @@
 //! Output of commands: lines for people, or objects for programs.
 
 use serde_json::{Value, json};
-use takt_terminal::escaped;
 use takt_ua::{DataValue, DateTime, Variant};
 
 pub use takt_terminal::{
-    bytes, complain, error, line, printable, shown_source, start_tracing, warning, written,
+    bytes, complain, error, escaped, line, printable, shown_source, start_tracing, warning, written,
 };
 
 /// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp. Control characters in texts are escaped.

@@ -191,8 +191,15 @@ fn is_more_even_logarithmic(ticks: &[(f64, String)]) -> bool {
     smallest(&f64::ln) > 1.5 * smallest(&|value| value)
 }
 
+/// Largest number of ticks of an axis: with damaged data a step may be much smaller than the range.
+const MAX_TICKS: usize = 1_000;
+
 /// Returns the next larger of 1, 2 and 5 times a power of ten.
 fn nice_step(least: f64) -> f64 {
+    // Damaged data may have any range.
+    if !(least.is_finite() && least >= f64::MIN_POSITIVE) {
+        return 1.0;
+    }
     let power = 10_f64.powf(least.log10().floor());
     let factor = [1.0, 2.0, 5.0]
         .into_iter()
@@ -208,7 +215,7 @@ fn linear_ticks(low: f64, high: f64, step: f64) -> Vec<(f64, String)> {
         let value = number as f64 * step;
         (value, trimmed(value, decimals))
     };
-    (first..=last).map(tick).collect()
+    (first..=last).take(MAX_TICKS).map(tick).collect()
 }
 
 /// Returns multiples of powers of ten: as many of 1, 2 and 5 as give at most nine ticks.
@@ -223,7 +230,8 @@ fn logarithmic_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
         decades if decades <= 5.0 => &[1.0, 3.0],
         _ => &[1.0],
     };
-    let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let exponent = |value: f64| value.log10().clamp(-300.0, 300.0);
+    let exponents = exponent(low).floor() as i32..=exponent(high).ceil() as i32;
     let ticks = exponents.flat_map(|exponent| {
         factors.iter().map(move |factor| {
             let value = factor * 10_f64.powi(exponent);
@@ -238,6 +246,35 @@ fn logarithmic_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn damaged_data_has_an_axis() {
+        let values = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            1e-320,
+            1e-300,
+            1e300,
+            9.3e18,
+            f64::MAX,
+            f64::MIN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        for one in values {
+            for other in values {
+                for tight in [false, true] {
+                    let axis = Axis::new("µs").resolve(&[one, other], 5, tight);
+                    assert!(axis.ticks.len() <= MAX_TICKS, "{one} {other}");
+                }
+                assert!(linear_ticks(one, other, nice_step(other - one)).len() <= MAX_TICKS);
+                assert!(logarithmic_ticks(one, other).len() <= 2 * MAX_TICKS);
+            }
+        }
+    }
 
     fn labels(axis: &Resolved) -> Vec<&str> {
         axis.ticks().map(|(_, label)| label).collect()

@@ -79,6 +79,10 @@ impl ComparedCase {
             return compared;
         }
         let directory = run.join(&case.directory);
+        if let Err(damage) = check_messages(case, &directory) {
+            compared.damage = Some(damage);
+            return compared;
+        }
         let record = match CaseRecord::read(&directory) {
             Ok(record) => record,
             Err(error) => {
@@ -107,6 +111,25 @@ impl ComparedCase {
             }
         }
         compared
+    }
+}
+
+/// Number of messages that a case may have without a trace of each: their simulation takes some minutes at most.
+const FEW_MESSAGES: u64 = 10_000_000;
+
+/// Checks the number of messages, which decides how long the simulation takes: each has left a record in a trace file.
+fn check_messages(case: &RunCase, directory: &Path) -> Result<(), String> {
+    let length = |path: &Path| std::fs::metadata(directory.join(path)).map_or(0, |file| file.len());
+    let traces = case.applications.iter();
+    let longest = traces.map(|it| length(&it.publisher_trace)).max();
+    let most = longest.unwrap_or(0).max(FEW_MESSAGES);
+    match case.messages <= most {
+        true => Ok(()),
+        false => Err(format!(
+            "the run has {} messages, but its longest trace file has {} bytes",
+            case.messages,
+            longest.unwrap_or(0)
+        )),
     }
 }
 
@@ -292,4 +315,47 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
         lines.push(format!("{} lacks {} frames", capture.file, capture.lost));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use takt_scenario::ScenarioFile;
+
+    use super::*;
+
+    /// A number of a damaged file does not decide how long the report takes.
+    #[test]
+    fn a_case_has_as_many_messages_as_its_traces() {
+        let text = "version = 1\nname = \"x\"\ndiscipline = \"d\"\n[topology]\nkind = \"p2p\"\n\
+                    [disciplines.d]\nscheduler = \"mqprio\"\n\
+                    classes = [{ name = \"A\", priorities = [3] }, { name = \"b\" }]\n\
+                    [[applications]]\nname = \"a\"\npublisher = \"host1\"\nloopback = \"host2\"\n\
+                    cycle = \"250 us\"\nfields = 3\n";
+        let file = ScenarioFile::parse(text, "x.toml").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let case = |messages| RunCase {
+            directory: "001".into(),
+            settings: Vec::new(),
+            messages,
+            seed: None,
+            synchronized: true,
+            failure: None,
+            applications: Vec::new(),
+        };
+        for messages in [FEW_MESSAGES + 1, 1 << 63, u64::MAX] {
+            let case = case(messages);
+            let compared = ComparedCase::of(
+                directory.path(),
+                &case,
+                file.scenario(),
+                u64::MAX,
+                &mut |_, _| {},
+            );
+            let damage = compared.damage.unwrap();
+            assert!(damage.contains(&messages.to_string()), "{damage}");
+        }
+        assert!(check_messages(&case(FEW_MESSAGES), directory.path()).is_ok());
+    }
 }

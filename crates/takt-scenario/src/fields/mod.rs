@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Shape = Shape {
             Kind::Text,
             "Name of the scenario; by default the name of the file.",
         ),
-        may("description", Kind::Text, "Description of the scenario."),
+        may("description", Kind::Prose, "Description of the scenario."),
         may(
             "topology",
             Kind::Table(&TOPOLOGY),

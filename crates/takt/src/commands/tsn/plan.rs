@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
     if !arguments.json && !ports.picture.ports.is_empty() {
         output::line("\n# open gates:");
         for line in ports.picture.text() {
-            output::line(format_args!("# {line}"));
+            output::line(format_args!("# {}", output::escaped(&line)));
         }
     }
     Ok(())

@@ -4,6 +4,8 @@ use takt_figures::Column;
 use takt_figures::Table;
 use takt_tsn::PortPlan;
 
+use crate::output;
+
 /// Width of a comment.
 const WIDTH: usize = 78;
 
@@ -18,7 +20,14 @@ pub(super) fn lines(plan: &PortPlan, explain: bool) -> Vec<String> {
         lines.extend(origins.flat_map(|it| comment(&format!("{}: {}", it.number, it.origin))));
     }
     lines.extend(warnings(plan));
+    // Commands are quoted; a comment ends with its line.
     lines
+        .iter()
+        .map(|line| match line.starts_with('#') {
+            true => output::escaped(line),
+            false => line.clone(),
+        })
+        .collect()
 }
 
 /// Returns the warnings about a plan as comments.
@@ -61,6 +70,7 @@ fn classes(plan: &PortPlan) -> Vec<String> {
 
 /// Returns a text as comments, wrapped between words.
 fn comment(text: &str) -> Vec<String> {
+    let text = output::escaped(text);
     let mut lines = Vec::new();
     let mut line = "#".to_owned();
     for word in text.split(' ') {
@@ -76,7 +86,60 @@ fn comment(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use takt_scenario::{PortIndex, ScenarioFile};
+    use takt_tsn::{Derivation, PlanOptions, PortInput, plan_port};
+
     use super::*;
+
+    /// The library refuses such names in files; the script does not depend on that.
+    #[test]
+    fn no_name_becomes_a_command() {
+        let text = include_str!("../../../../../scenarios/line.toml");
+        let file = ScenarioFile::parse(text, "line.toml").unwrap();
+        let scenario = file.scenario();
+        let mut ports = (0..scenario.ports.len()).map(PortIndex);
+        let input = ports.find_map(|port| {
+            let input = PortInput::of_scenario(scenario, port)?;
+            input.name().starts_with("bridge1").then_some(input)
+        });
+        let options = PlanOptions {
+            vlan_interfaces: true,
+            ..PlanOptions::default()
+        };
+        let plan = plan_port(&input.unwrap(), &options).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("made");
+        let attack = format!("x\ntouch {0} #; touch {0}; $(touch {0})\r", file.display());
+        type Place = fn(&mut PortPlan, &str);
+        let places: [Place; 7] = [
+            |plan, text| plan.port = text.to_owned(),
+            |plan, text| plan.node = text.to_owned(),
+            |plan, text| plan.discipline = text.to_owned(),
+            |plan, text| plan.interface = text.replace(char::is_whitespace, ";"),
+            |plan, text| plan.classes[0].name = text.to_owned(),
+            |plan, text| {
+                plan.derivations = vec![Derivation {
+                    number: text.to_owned(),
+                    origin: text.to_owned(),
+                }]
+            },
+            |plan, text| plan.interface = format!("`{}`", text.replace(char::is_whitespace, ";")),
+        ];
+        for (number, place) in places.into_iter().enumerate() {
+            let mut plan = plan.clone();
+            place(&mut plan, &attack);
+            let script = lines(&plan, true).join("\n");
+            let tools = "tc() { :; }; ip() { :; }; bridge() { :; }\n";
+            let run = Command::new("sh")
+                .args(["-c", &format!("{tools}{script}")])
+                .output();
+            assert!(run.unwrap().status.success(), "{number}: {script}");
+            assert!(!file.exists(), "{number}: {script}");
+            assert!(!script.contains('\r'), "{number}");
+        }
+    }
 
     #[test]
     fn comments_are_wrapped() {
