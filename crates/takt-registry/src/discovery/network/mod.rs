@@ -4,6 +4,7 @@
 mod announcement;
 mod multicast;
 mod name;
+mod records;
 
 pub(crate) use announcement::{Announcement, AnnouncementError};
 pub use multicast::{FoundServer, Multicast, MulticastError};

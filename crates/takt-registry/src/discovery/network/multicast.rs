@@ -1,24 +1,27 @@
 //! Servers on the local network by mDNS (OPC 10000-12, Annex C): `_opcua-tcp._tcp` with the properties `path` and `caps`.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mdns_sd::{IfKind, ResolvedService, ServiceDaemon, ServiceEvent, ServiceInfo};
+use mdns_sd::{IfKind, Receiver, ServiceDaemon, ServiceEvent, ServiceInfo};
 use takt_ua::DateTime;
 use takt_ua::structures::ServerOnNetwork;
 
 use super::announcement::{AnnouncedHost, Announcement};
-use super::name::sanitized;
+pub use super::records::FoundServer;
+use super::records::{Records, SERVICE};
 
-/// Service type of endpoints of `opc.tcp`.
-const SERVICE: &str = "_opcua-tcp._tcp.local.";
+/// Time between two searches, each of which forgets the servers that do not answer any more: strangers choose the lifetimes of
+/// their records.
+const ROUND: Duration = Duration::from_secs(3600);
 
-/// Number of servers on the network that are kept, and of capabilities of each.
-const MAX_SERVERS: usize = 1000;
-const MAX_CAPABILITIES: usize = 32;
+/// The same after a server that had no room, or after very many announcements.
+const SHORT_ROUND: Duration = Duration::from_secs(60);
+
+/// Time in which servers answer a search.
+const ANSWERS: Duration = Duration::from_secs(20);
 
 /// Longest part of the name of a host before an address, so that both fit into the 63 bytes of a label.
 const LONGEST_PREFIX: usize = 23;
@@ -31,30 +34,18 @@ const FAREWELL: Duration = Duration::from_millis(300);
 #[error("mDNS does not work: {0}")]
 pub struct MulticastError(#[from] mdns_sd::Error);
 
-/// A server that was found on the network.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundServer {
-    /// Number of the record; it grows.
-    pub record_id: u32,
-    /// Name of the server.
-    pub name: String,
-    /// URL with an address of the host, because its `.local` name needs a resolver.
-    pub discovery_url: String,
-    /// Name of the host, as announced.
-    pub host: String,
-    /// Identifiers of capabilities (OPC 10000-12, Annex D).
-    pub capabilities: Vec<String>,
-}
-
-#[derive(Default)]
-struct Records {
-    by_name: BTreeMap<String, FoundServer>,
-    last_id: u32,
+/// The search that is under way.
+struct Search {
+    daemon: ServiceDaemon,
+    /// True if no further search shall begin.
+    is_over: bool,
 }
 
 /// Multicast extension: announces servers of this host, and listens for those of others. Dropping it says farewell.
 pub struct Multicast {
+    /// Announces the servers of this host.
     daemon: ServiceDaemon,
+    search: Arc<Mutex<Search>>,
     records: Arc<Mutex<Records>>,
     since: DateTime,
     /// Full names in mDNS by the names of the servers.
@@ -73,26 +64,21 @@ impl Multicast {
     /// The system provides no socket or thread.
     pub fn start() -> Result<Self, MulticastError> {
         let daemon = ServiceDaemon::new()?;
-        let events = daemon.browse(SERVICE)?;
+        let searching = ServiceDaemon::new()?;
+        let events = searching.browse(SERVICE)?;
+        let search = Arc::new(Mutex::new(Search {
+            daemon: searching,
+            is_over: false,
+        }));
         let records = Arc::new(Mutex::new(Records::default()));
-        let kept = Arc::clone(&records);
+        let (kept, searching) = (Arc::clone(&records), Arc::clone(&search));
         let listener = std::thread::Builder::new()
             .name("mdns".to_owned())
-            .spawn(move || {
-                while let Ok(event) = events.recv() {
-                    match event {
-                        ServiceEvent::ServiceResolved(service) => locked(&kept).add(&service),
-                        ServiceEvent::ServiceRemoved(_, name) => {
-                            locked(&kept).by_name.remove(&name);
-                        }
-                        ServiceEvent::SearchStopped(_) => return,
-                        _ => {}
-                    }
-                }
-            })
+            .spawn(move || listen(events, &kept, &searching))
             .map_err(|error| mdns_sd::Error::Msg(error.to_string()))?;
         Ok(Self {
             daemon,
+            search,
             records,
             since: DateTime::now(),
             announced: Mutex::default(),
@@ -128,9 +114,7 @@ impl Multicast {
     /// Returns the servers on the network so far, in the order of their records.
     #[must_use]
     pub fn servers(&self) -> Vec<FoundServer> {
-        let mut found: Vec<_> = locked(&self.records).by_name.values().cloned().collect();
-        found.sort_by_key(|server| server.record_id);
-        found
+        locked(&self.records).servers()
     }
 
     /// Returns the records for FindServersOnNetwork, and the time since which they count.
@@ -159,8 +143,13 @@ impl Drop for Multicast {
         for farewell in farewells {
             let _ = farewell.recv_timeout(FAREWELL);
         }
-        let _ = self.daemon.stop_browse(SERVICE);
-        if let Ok(ended) = self.daemon.shutdown() {
+        let searching = {
+            let mut search = locked(&self.search);
+            search.is_over = true;
+            let _ = search.daemon.stop_browse(SERVICE);
+            search.daemon.shutdown()
+        };
+        for ended in [self.daemon.shutdown(), searching].into_iter().flatten() {
             let _ = ended.recv_timeout(FAREWELL);
         }
         if let Some(listener) = self.listener.take() {
@@ -205,97 +194,64 @@ fn service(
     })
 }
 
-impl Records {
-    fn add(&mut self, service: &ResolvedService) {
-        let full_name = service.get_fullname();
-        let Some(found) = found(service) else {
-            return;
+/// Keeps what is found, in one search after another, until they are over.
+fn listen(mut events: Receiver<ServiceEvent>, records: &Mutex<Records>, search: &Mutex<Search>) {
+    let mut begin = Instant::now();
+    let mut is_swept = true;
+    loop {
+        let end = match (is_swept, locked(records).needs_round()) {
+            (false, _) => begin + ANSWERS,
+            (true, true) => begin + SHORT_ROUND,
+            (true, false) => begin + ROUND,
         };
-        let known = self.by_name.get(full_name);
-        if known.is_none() && self.by_name.len() >= MAX_SERVERS {
-            return;
-        }
-        let record_id = known.map(|known| known.record_id).unwrap_or_else(|| {
-            self.last_id = self.last_id.wrapping_add(1).max(1);
-            self.last_id
-        });
-        self.by_name
-            .insert(full_name.to_owned(), FoundServer { record_id, ..found });
-    }
-}
-
-/// Returns a server from its records. Texts of strangers are cut, and lose their control characters.
-fn found(service: &ResolvedService) -> Option<FoundServer> {
-    let name = service.get_fullname().strip_suffix(SERVICE)?;
-    let name = sanitized(&unescaped(name.trim_end_matches('.')));
-    let host = sanitized(service.get_hostname().trim_end_matches('.'));
-    let addresses = service
-        .get_addresses()
-        .iter()
-        .map(|address| address.to_ip_addr());
-    let address = addresses.min_by_key(preference);
-    let authority = match address {
-        Some(IpAddr::V6(address)) => format!("[{address}]"),
-        Some(IpAddr::V4(address)) => address.to_string(),
-        None => host.clone(),
-    };
-    let path = service.get_property_val_str("path").unwrap_or_default();
-    let is_plain = path.len() < 256 && path.bytes().all(|byte| byte.is_ascii_graphic());
-    let path = if is_plain {
-        path.trim_start_matches('/')
-    } else {
-        ""
-    };
-    let slash = if path.is_empty() { "" } else { "/" };
-    let capabilities = service.get_property_val_str("caps").unwrap_or_default();
-    Some(FoundServer {
-        record_id: 0,
-        name,
-        discovery_url: format!("opc.tcp://{authority}:{}{slash}{path}", service.get_port()),
-        host,
-        capabilities: capabilities
-            .split(',')
-            .map(|capability| sanitized(capability.trim()))
-            .filter(|capability| !capability.is_empty())
-            .take(MAX_CAPABILITIES)
-            .collect(),
-    })
-}
-
-/// Returns the order in which addresses are preferred: IPv4, then IPv6 that is valid beyond its link, and the loopback
-/// interface last.
-fn preference(address: &IpAddr) -> (u8, IpAddr) {
-    let rank = match address {
-        address if address.is_loopback() => 3,
-        IpAddr::V4(_) => 0,
-        IpAddr::V6(address) if address.is_unicast_link_local() => 2,
-        IpAddr::V6(_) => 1,
-    };
-    (rank, *address)
-}
-
-/// Removes the escapes of dots and backslashes in the name of an instance (RFC 6763, 4.3).
-fn unescaped(name: &str) -> String {
-    let mut unescaped = String::with_capacity(name.len());
-    let mut characters = name.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => unescaped.extend(characters.next()),
-            character => unescaped.push(character),
+        match events.recv_deadline(end) {
+            Ok(ServiceEvent::ServiceResolved(service)) => locked(records).add(&service),
+            Ok(ServiceEvent::ServiceRemoved(_, name)) => {
+                locked(records).remove(&name);
+            }
+            Ok(ServiceEvent::SearchStopped(_)) if locked(search).is_over => return,
+            Ok(_) => {}
+            // The library has ended.
+            Err(_) if Instant::now() < end => return,
+            Err(_) if !is_swept => {
+                locked(records).sweep();
+                is_swept = true;
+            }
+            Err(_) => {
+                begin = Instant::now();
+                match next_search(search) {
+                    Ok(Some(next)) => {
+                        events = next;
+                        locked(records).begin_round();
+                        is_swept = false;
+                    }
+                    Ok(None) => return,
+                    Err(error) => tracing::warn!(%error, "mDNS does not begin another search"),
+                }
+            }
         }
     }
-    unescaped
+}
+
+/// Begins another search, without what the last one has found. `None` if no further search shall begin.
+fn next_search(search: &Mutex<Search>) -> Result<Option<Receiver<ServiceEvent>>, mdns_sd::Error> {
+    let mut search = locked(search);
+    if search.is_over {
+        return Ok(None);
+    }
+    let next = ServiceDaemon::new()?;
+    let events = next.browse(SERVICE)?;
+    let last = std::mem::replace(&mut search.daemon, next);
+    // It ends by itself.
+    let _ = last.shutdown();
+    Ok(Some(events))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::net::IpAddr;
 
-    fn resolved(name: &str, addresses: &str, properties: &[(&str, &str)]) -> ResolvedService {
-        ServiceInfo::new(SERVICE, name, "press7.local.", addresses, 4840, properties)
-            .unwrap()
-            .as_resolved_service()
-    }
+    use super::*;
 
     #[test]
     fn a_server_at_one_address_is_announced_there_only() {
@@ -326,36 +282,5 @@ mod tests {
             assert!(service.is_addr_auto(), "{url}");
             assert_eq!(service.get_hostname(), "press7.plant.local.");
         }
-    }
-
-    #[test]
-    fn records_become_urls() {
-        let service = resolved(
-            "Press 7.1",
-            "fe80::1,10.0.0.7,127.0.0.1",
-            &[("path", "/line"), ("caps", "DA,AC")],
-        );
-        let server = found(&service).unwrap();
-        assert_eq!(server.name, "Press 7.1");
-        assert_eq!(server.discovery_url, "opc.tcp://10.0.0.7:4840/line");
-        assert_eq!(server.capabilities, ["DA", "AC"]);
-        let plain = found(&resolved("a", "", &[("path", "/a b")])).unwrap();
-        assert_eq!(plain.discovery_url, "opc.tcp://press7.local:4840");
-        let v6 = found(&resolved("a", "2001:db8::1", &[])).unwrap();
-        assert_eq!(v6.discovery_url, "opc.tcp://[2001:db8::1]:4840");
-    }
-
-    #[test]
-    fn records_are_bounded_and_keep_their_number() {
-        let mut records = Records::default();
-        for number in 0..MAX_SERVERS + 10 {
-            records.add(&resolved(&format!("s{number}"), "10.0.0.7", &[]));
-        }
-        assert_eq!(records.by_name.len(), MAX_SERVERS);
-        records.add(&resolved("s0", "10.0.0.8", &[]));
-        let all: Vec<_> = records.by_name.values().collect();
-        let first = all.iter().find(|server| server.name == "s0").unwrap();
-        assert_eq!(first.record_id, 1);
-        assert_eq!(first.discovery_url, "opc.tcp://10.0.0.8:4840");
     }
 }
