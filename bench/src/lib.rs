@@ -31,6 +31,7 @@ mod pace;
 mod pair;
 mod parent;
 mod payload;
+mod private_directory;
 mod process;
 mod programs;
 pub mod pubsub;

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use takt_attack::{Attack, AttackTarget};
 use takt_rt::child::{ChildProcess, Ending};
+use tempfile::TempDir;
 
 use crate::error::BenchError;
+use crate::private_directory;
 use crate::process::failed;
 
 /// Longest time that the server may take to start, and to end.
@@ -79,33 +81,30 @@ impl Victim {
     }
 }
 
-/// Directory of the files of a registry. Dropping it removes them.
-struct Directory(PathBuf);
+/// Directory of the files of a registry, for this user only. Dropping it removes them.
+struct Directory(TempDir);
 
 impl Directory {
     fn new() -> Result<Self, BenchError> {
-        let name = format!("takt-bench-{}", std::process::id());
-        let directory = Self(std::env::temp_dir().join(name));
+        let directory = Self(private_directory::make(&std::env::temp_dir())?);
         for part in [directory.runtime(), directory.data()] {
-            std::fs::create_dir_all(part)
-                .map_err(BenchError::system("make a temporary directory"))?;
+            std::fs::create_dir(part).map_err(BenchError::system("make a temporary directory"))?;
         }
         Ok(directory)
     }
 
     fn runtime(&self) -> PathBuf {
-        self.0.join("run")
+        self.0.path().join("run")
     }
 
     fn data(&self) -> PathBuf {
-        self.0.join("data")
+        self.0.path().join("data")
     }
 }
 
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = takt_shm::clean_dead(Some(&self.runtime()));
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,14 +1,17 @@
 //! Run of one architecture, from its first process to its last.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 use super::census;
 use super::part::{Part, Report};
 use super::row::Row;
 use crate::assignment::Assignment;
 use crate::error::BenchError;
+use crate::private_directory;
 use crate::process::Process;
 
 /// Architecture.
@@ -31,22 +34,18 @@ const TCP_HEADER: u64 = 24;
 const SHARED_MEMORY_HEADER: u64 = takt_shm::header::HEADER_LENGTH as u64;
 
 /// Runtime directory of the processes of one run. Dropping it, after the processes have ended, removes it.
-struct Meeting(PathBuf);
+struct Meeting(TempDir);
 
 impl Meeting {
     fn make() -> Result<Self, BenchError> {
-        let path = PathBuf::from(format!("/dev/shm/takt-bench-{}", std::process::id()));
-        let made = std::fs::create_dir_all(&path);
-        made.map_err(BenchError::system(&format!("make {}", path.display())))?;
-        Ok(Self(path))
+        private_directory::make(Path::new("/dev/shm")).map(Self)
     }
 }
 
 impl Drop for Meeting {
     fn drop(&mut self) {
         // Opening the directory without other users removes the files of killed processes, in other places too.
-        drop(takt_shm::Runtime::open(Some(&self.0)));
-        let _ = std::fs::remove_dir_all(&self.0);
+        drop(takt_shm::Runtime::open(Some(self.0.path())));
     }
 }
 
@@ -62,8 +61,8 @@ impl Starter<'_> {
     fn start(self, what: &str, part: Part) -> Result<Process, BenchError> {
         let mut command = part.command(self.program)?;
         command
-            .env(takt_shm::RUNTIME_DIRECTORY_VARIABLE, &self.meeting.0)
-            .env("XDG_STATE_HOME", &self.meeting.0);
+            .env(takt_shm::RUNTIME_DIRECTORY_VARIABLE, self.meeting.0.path())
+            .env("XDG_STATE_HOME", self.meeting.0.path());
         Process::start_within(what, &mut command, STEP, self.interrupted)
     }
 }
@@ -197,7 +196,7 @@ fn start_providers(
     let mut processes = Processes(Vec::new());
     match architecture {
         Architecture::Registry | Architecture::Forwarded => {
-            let directory = starter.meeting.0.clone();
+            let directory = starter.meeting.0.path().to_owned();
             let process = starter.start("the registry", Part::Registry { directory })?;
             let registry = process
                 .ready()
