@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use takt_ua::enumerations::PermissionType;
+use takt_ua::enumerations::{AccessRestrictionType, PermissionType};
 use takt_ua::ids;
 
 use crate::node_access::NodeAccess;
@@ -17,9 +17,19 @@ static DIAGNOSTICS: LazyLock<NodeAccess> = LazyLock::new(|| {
     ])
 });
 
-/// Users and certificates of other clients: for administrators of security only (OPC 10000-5, 12.12).
-static SECURITY_DIAGNOSTICS: LazyLock<NodeAccess> =
-    LazyLock::new(|| readable_by(&[UserRole::SecurityAdmin]));
+/// Permissions of the standard's NodeSet for Variables that are for one Role: all but those of the history.
+const ALL_OF_A_VARIABLE: u32 = 0xE7FF;
+
+/// Users and certificates of other clients (OPC 10000-5, 12.12): as the standard's NodeSet has it, for administrators of security
+/// only, on channels that are signed and encrypted.
+static SECURITY_DIAGNOSTICS: LazyLock<NodeAccess> = LazyLock::new(|| {
+    let mut access = NodeAccess::default();
+    access.grant(UserRole::SecurityAdmin, ALL_OF_A_VARIABLE);
+    access.restrict(
+        AccessRestrictionType::SigningRequired | AccessRestrictionType::EncryptionRequired,
+    );
+    access
+});
 
 fn readable_by(roles: &[UserRole]) -> NodeAccess {
     let mut access = NodeAccess::default();
