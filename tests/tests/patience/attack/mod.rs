@@ -22,6 +22,9 @@ const SLACK: u64 = 8 << 20;
 /// Length of the longest value over TCP in KiB. Its KiB count in one slice, once when it is checked and once when it is stored.
 const VALUE: u64 = 16 << 10;
 
+/// KiB of memory of the elements of one operation.
+const ELEMENTS: u64 = 16 << 10;
+
 /// Attacks `server` with counts divided by `divisor`, and checks everything that holds against every attack.
 fn withstands(server: &Server, attack: Attack, divisor: u32) {
     let target = server.target();
@@ -99,6 +102,8 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     let slices = Slices::of(&mut server.client()).unwrap().unwrap();
     let limit = match attack {
         Attack::LargeValues => slices.limit + 2 * VALUE,
+        // One operation with the largest number of elements: each KiB of their memory is two units.
+        Attack::Elements => slices.limit + 3 * ELEMENTS,
         _ => slices.limit,
     };
     assert!(slices.longest <= limit, "{}: {slices:?}", attack.name());
@@ -156,6 +161,7 @@ attacks! {
     answers_that_nobody_reads: Unread on Registry / 10;
     answers_that_nobody_reads_without_session: UnreadEndpoints on Registry / 1;
     large_values: LargeValues on Values / 1;
+    arrays_of_texts_of_one_byte: Elements on Registry / 1;
     connections_that_say_nothing: HalfOpen on Registry / 1;
     connections_that_say_hello: HelloOnly on Registry / 1;
     connections_opened_and_closed: ConnectFlood on Registry / 1;
