@@ -1,32 +1,17 @@
 //! The thread that checks passwords.
 
+mod check;
 mod queue;
 
-use std::net::IpAddr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+pub(crate) use check::PasswordCheck;
 use queue::Queue;
 
 /// Largest number of passwords that have arrived and are in no queue yet.
 const MAX_ARRIVED: usize = 256;
-
-/// The check of one password.
-pub(crate) struct PasswordCheck {
-    pub(crate) name: String,
-    /// True if a user has this name.
-    pub(crate) is_known: bool,
-    /// True if the check takes no noteworthy time.
-    pub(crate) is_quick: bool,
-    /// Address or network of the client; `None` over shared memory.
-    pub(crate) network: Option<IpAddr>,
-    /// Checks the password, keeps the result, and returns whether the password is right. Not called if the login is refused
-    /// without a check.
-    pub(crate) run: Box<dyn FnOnce() -> bool + Send>,
-    /// Lets the request be answered.
-    pub(crate) end: Box<dyn FnOnce() + Send>,
-}
 
 /// A thread that checks passwords one after another: a check needs 19 MiB for 20 ms. It is started with the first one, and ends
 /// with the server.
