@@ -7,7 +7,7 @@ use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 use crate::Shape;
 #[cfg(not(loom))]
-use crate::layout::IDENTITY;
+use crate::layout::{IDENTITY, WATCHED};
 use crate::layout::{LINE_WORDS, MAX_CAPACITY, META, slot_words};
 #[cfg(not(loom))]
 use crate::location::CellLocation;
@@ -286,6 +286,24 @@ impl Cell {
     pub(crate) fn identity_word(&self) -> Option<&AtomicU64> {
         match &self.memory {
             Memory::Foreign(place) => place.words().get(IDENTITY),
+            _ => None,
+        }
+    }
+
+    /// Notes until when the deadline of the cell is watched, in nanoseconds of CLOCK_MONOTONIC, for readers in other processes.
+    pub(crate) fn note_watched(&self, until: u64) {
+        if let Memory::Shared(place) = &self.memory
+            && let Some(word) = place.words().get(WATCHED)
+        {
+            word.store(until, crate::sync::Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the word with the time until which the deadline of the cell is watched.
+    #[inline]
+    pub(crate) fn watched_word(&self) -> Option<&AtomicU64> {
+        match &self.memory {
+            Memory::Foreign(place) => place.words().get(WATCHED),
             _ => None,
         }
     }

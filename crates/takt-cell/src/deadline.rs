@@ -5,11 +5,15 @@
 //! a set nor a read does anything for it. The mark takes the ticket after that of the last set, and only if no other set has begun
 //! since. So a set at the same moment wins, in either order. Only a set that has been under way for the whole time is lost: its
 //! thread is dead, or has stood still for longer than the deadline.
+//!
+//! A process that stands still marks nothing. So each look leaves in a shared cell until when it counts; after that, readers in other
+//! processes mark the value for themselves (module `shared`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::monotonic_nanos;
 use takt_ua::{DateTime, StatusCode};
 
 use crate::Cell;
@@ -20,10 +24,18 @@ const SHORTEST: Duration = Duration::from_millis(4);
 /// Number of looks within a deadline.
 const LOOKS: u32 = 4;
 
+/// Shortest time for which a look counts at readers in other processes. The thread that looks has no priority: on a loaded machine it
+/// is late by tens of milliseconds, and values that are set all the time must not become uncertain by that.
+const SHORTEST_WATCH: Duration = Duration::from_millis(100);
+
 impl Cell {
     /// Sets the longest time between two sets. After it, a value that was Good or Uncertain has the status
     /// UncertainLastUsableValue (OPC 10000-8, 6.3.3), until the next set: its source has stopped. The value is marked at the latest
     /// a quarter of the time later. A shorter time than 4 ms counts as 4 ms.
+    ///
+    /// A process that stands still as a whole marks nothing. Readers of a [shared](Self::share) cell in other processes of the host
+    /// ([`CellReader`](crate::CellReader)) then see that status by themselves: five quarters of the time after the last look, and at
+    /// least 100 ms after it.
     ///
     /// Another call replaces the time. A deadline takes one of the places of the threads that set the cell at once, for the moment of
     /// the mark. Threads that set and read are not slowed down.
@@ -57,6 +69,7 @@ struct Watched {
 
 impl Watched {
     fn new(cell: &Arc<Cell>, after: Duration, now: Instant) -> Self {
+        note_look(cell, after);
         Self {
             cell: Arc::downgrade(cell),
             after,
@@ -71,6 +84,7 @@ impl Watched {
         let Some(cell) = self.cell.upgrade() else {
             return false;
         };
+        note_look(&cell, self.after);
         let ticket = cell.slots().last_ticket();
         if ticket != self.ticket {
             (self.ticket, self.since, self.is_marked) = (ticket, now, false);
@@ -82,6 +96,13 @@ impl Watched {
         }
         true
     }
+}
+
+/// Notes for readers in other processes until when a look at a cell counts.
+fn note_look(cell: &Cell, after: Duration) {
+    let counts = after.saturating_add(after / LOOKS).max(SHORTEST_WATCH);
+    let counts = u64::try_from(counts.as_nanos()).unwrap_or(u64::MAX);
+    cell.note_watched(monotonic_nanos().saturating_add(counts));
 }
 
 impl Cell {
@@ -177,7 +198,9 @@ fn watch() -> std::io::Result<&'static Watch> {
 
 #[cfg(test)]
 mod tests {
-    use takt_ua::Variant;
+    use takt_ua::binary::{Decode, Decoder, Encoder};
+    use takt_ua::enumerations::TimestampsToReturn;
+    use takt_ua::{DataValue, Variant};
 
     use super::*;
 
@@ -257,6 +280,51 @@ mod tests {
             }
             assert!(begin.elapsed() < Duration::from_secs(30));
             std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_reader_marks_values_that_nobody_looks_after() {
+        for (set, seen) in [
+            (StatusCode::Good, StatusCode::UncertainLastUsableValue),
+            (StatusCode::Uncertain, StatusCode::UncertainLastUsableValue),
+            (StatusCode::BadSensorFailure, StatusCode::BadSensorFailure),
+        ] {
+            let cell = Cell::of(&Variant::Double(1.5)).share().unwrap();
+            let cell = Arc::new(cell);
+            cell.set_f64(2.5, set, DateTime(7)).unwrap();
+            let reader = crate::shared::tests::reader_at(&cell.location().unwrap());
+            // One look each: the thread that would look again is not there, as in a process that stands still.
+            let now = Instant::now();
+            let hour = Duration::from_secs(3600);
+            let mut watched = Watched::new(&cell, hour, now);
+            assert_eq!(reader.reading().unwrap().status, set);
+            assert!(Watched::new(&cell, AFTER, now).look(now));
+            let begin = Instant::now();
+            while begin.elapsed() <= SHORTEST_WATCH {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(status(&cell), set, "not marked in the cell");
+            assert_eq!(reader.get().unwrap().status, Some(seen));
+            let (value, reading) = reader.read_scalar::<f64>().unwrap();
+            assert_eq!((value, reading.status), (Some(2.5), seen));
+            assert_eq!(reader.read_into(&mut [0; 16]).unwrap().status, seen);
+            let mut bytes = [0; 64];
+            let mut encoder = Encoder::fixed(&mut bytes);
+            let timestamps = TimestampsToReturn::Neither;
+            let read = reader.encode_data_value(&mut encoder, timestamps, DateTime(9));
+            assert_eq!(read.unwrap().status, seen);
+            let mut decoder = Decoder::new(encoder.written());
+            let encoded: DataValue = Decode::decode(&mut decoder).unwrap();
+            assert_eq!(encoded.status, Some(seen));
+            assert_eq!(encoded.value.is_none(), seen.is_bad());
+            // The next look counts again, and the memory of the next cell has no deadline.
+            assert!(watched.look(now));
+            assert_eq!(reader.reading().unwrap().status, set);
+            drop(cell);
+            let next = Cell::of(&Variant::Double(1.5)).share().unwrap();
+            let reader = crate::shared::tests::reader_at(&next.location().unwrap());
+            assert_eq!(reader.reading().unwrap().status, StatusCode::Good);
         }
     }
 

@@ -15,6 +15,10 @@ pub(crate) const WITHHELD: usize = u32::MAX as usize;
 /// Index of the word with the identity of a cell in shared memory, in its first line.
 #[cfg(not(loom))]
 pub(crate) const IDENTITY: usize = 2;
+/// Index of the word with the time until which the [deadline](crate::Cell::deadline) of a cell in shared memory is watched, beside the
+/// identity: nanoseconds of CLOCK_MONOTONIC, 0 without a deadline.
+#[cfg(not(loom))]
+pub(crate) const WATCHED: usize = 3;
 
 /// Number of words in a cache line. Slots are whole lines, so that a set does not slow down readers of another slot.
 pub(crate) const LINE_WORDS: usize = 8;

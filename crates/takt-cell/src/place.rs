@@ -192,8 +192,8 @@ impl ForeignPlace {
 
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: `CellReader`, which is the only creator and returns neither it nor its cell, calls only reading
-        // functions: these load the identity and the words of `Slots::read` and `Control::generation`, all of them
-        // relaxed.
+        // functions: these load the identity, the time of the deadline, and the words of `Slots::read` and
+        // `Control::generation`, all of them relaxed.
         let words = unsafe { self.view.words() };
         words
             .get(self.start..self.start + self.length)

@@ -256,6 +256,19 @@ impl Cell {
         timestamps: TimestampsToReturn,
         server_timestamp: DateTime,
     ) -> Result<Reading, CellError> {
+        let timestamps = (timestamps, server_timestamp);
+        self.encode_data_value_as(encoder, timestamps, |status| status)
+    }
+
+    /// Appends a DataValue as [`encode_data_value`](Self::encode_data_value) does, with the status that a function makes of that of the
+    /// value.
+    #[inline]
+    pub(crate) fn encode_data_value_as(
+        &self,
+        encoder: &mut Encoder<'_>,
+        (timestamps, server_timestamp): (TimestampsToReturn, DateTime),
+        status: impl Fn(StatusCode) -> StatusCode,
+    ) -> Result<Reading, CellError> {
         let source =
             timestamps == TimestampsToReturn::Source || timestamps == TimestampsToReturn::Both;
         let server =
@@ -266,6 +279,7 @@ impl Cell {
             DateTime::MIN
         };
         self.append(encoder, |mut view, encoder| {
+            view.status = status(view.status);
             if view.status.is_bad() {
                 view.length = 0;
             }

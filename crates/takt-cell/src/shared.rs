@@ -6,11 +6,14 @@
 //!
 //! # Layout
 //!
-//! A cell begins at a cache line: `latest u64, tickets u64, identity u64`, and five unused words. Its four slots
+//! A cell begins at a cache line: `latest u64, tickets u64, identity u64, watched u64`, and four unused words. Its four slots
 //! follow, each of whole cache lines: `sequence u64, length and StatusCode u64, source timestamp u64`, three unused
 //! bytes, the encoded Variant. In a cell of [cached](crate::Publication::of_cache) values the last word of a slot is
 //! the server timestamp. The module `slots` describes the meaning of the words. All of them have the machine's byte
 //! order, except for the encoded Variant. A length of 2³² - 1 marks a withheld value, which does not fit.
+//!
+//! `watched` is 0, or the time of CLOCK_MONOTONIC until which the thread of the [deadline](Cell::deadline) has looked after the cell.
+//! Afterwards the process stands still, or that thread does: nobody would mark an old value. So a reader marks it for itself.
 //!
 //! The memory of a dropped cell is reused for the next one of its size. So each cell has an identity that is never
 //! reused: a reader of the old cell finds another identity and returns [`CellError::Gone`], never the value of the
@@ -20,10 +23,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
+use takt_rt::clock::monotonic_nanos;
 use takt_rt::segment::SegmentView;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::{DataValue, DateTime};
+use takt_ua::{DataValue, DateTime, StatusCode};
 
 use crate::layout::{self, LINE_WORDS, MAX_CAPACITY};
 use crate::place::ForeignPlace;
@@ -64,9 +68,19 @@ impl CellReader {
         })
     }
 
-    /// Returns the result of a read if the memory still belongs to the same cell.
+    /// Returns the result of a read if the memory still belongs to the same cell. `status` is where it has its status.
     #[inline]
-    fn check<T>(&self, read: Result<T, CellError>) -> Result<T, CellError> {
+    fn check<T>(
+        &self,
+        mut read: Result<T, CellError>,
+        status: impl FnOnce(&mut T) -> &mut StatusCode,
+    ) -> Result<T, CellError> {
+        if self.is_unwatched()
+            && let Ok(read) = &mut read
+        {
+            let status = status(read);
+            *status = last_usable(*status);
+        }
         // After the words of the value, before the identity, as within the cell.
         fence(Ordering::Acquire);
         let word = self.cell.identity_word();
@@ -77,12 +91,23 @@ impl CellReader {
         }
     }
 
+    /// Returns whether the cell has a deadline that nobody watches any more.
+    #[inline]
+    fn is_unwatched(&self) -> bool {
+        // In the cache line of the published generation. Without a deadline, the clock is not read.
+        let word = self.cell.watched_word();
+        let until = word.map_or(0, |word| word.load(Ordering::Relaxed));
+        until != 0 && monotonic_nanos() > until
+    }
+
     /// Reads as [`Cell::get`].
     ///
     /// # Errors
     /// [`CellError::Gone`] in addition.
     pub fn get(&self) -> Result<DataValue, CellError> {
-        self.check(self.cell.get())
+        self.check(self.cell.get(), |value| {
+            value.status.get_or_insert(StatusCode::Good)
+        })
     }
 
     /// Reads as [`Cell::reading`].
@@ -90,7 +115,7 @@ impl CellReader {
     /// # Errors
     /// [`CellError::Gone`] in addition.
     pub fn reading(&self) -> Result<Reading, CellError> {
-        self.check(self.cell.reading())
+        self.check(self.cell.reading(), |reading| &mut reading.status)
     }
 
     /// Reads as [`Cell::read_into`].
@@ -99,7 +124,8 @@ impl CellReader {
     /// [`CellError::Gone`] in addition.
     #[inline]
     pub fn read_into(&self, buffer: &mut [u8]) -> Result<Reading, CellError> {
-        self.check(self.cell.read_into(buffer))
+        let read = self.cell.read_into(buffer);
+        self.check(read, |reading| &mut reading.status)
     }
 
     /// Reads as [`Cell::read_scalar`].
@@ -108,7 +134,8 @@ impl CellReader {
     /// [`CellError::Gone`] in addition.
     #[inline]
     pub fn read_scalar<T: Scalar>(&self) -> Result<(Option<T>, Reading), CellError> {
-        self.check(self.cell.read_scalar())
+        let read = self.cell.read_scalar();
+        self.check(read, |(_, reading)| &mut reading.status)
     }
 
     /// Reads as [`Cell::read_slice`].
@@ -120,7 +147,8 @@ impl CellReader {
         &self,
         elements: &mut [T],
     ) -> Result<(Option<usize>, Reading), CellError> {
-        self.check(self.cell.read_slice(elements))
+        let read = self.cell.read_slice(elements);
+        self.check(read, |(_, reading)| &mut reading.status)
     }
 
     /// Reads as [`Cell::encode_data_value`].
@@ -133,10 +161,15 @@ impl CellReader {
         timestamps: TimestampsToReturn,
         server_timestamp: DateTime,
     ) -> Result<Reading, CellError> {
-        let read = self
-            .cell
-            .encode_data_value(encoder, timestamps, server_timestamp);
-        self.check(read)
+        let is_unwatched = self.is_unwatched();
+        let timestamps = (timestamps, server_timestamp);
+        let read =
+            self.cell
+                .encode_data_value_as(encoder, timestamps, |status| match is_unwatched {
+                    true => last_usable(status),
+                    false => status,
+                });
+        self.check(read, |reading| &mut reading.status)
     }
 
     /// Returns the shape of the values that the cell accepts.
@@ -149,6 +182,15 @@ impl CellReader {
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.cell.capacity()
+    }
+}
+
+/// Returns the status of a value that may be an old one.
+fn last_usable(status: StatusCode) -> StatusCode {
+    if status.is_bad() {
+        status
+    } else {
+        StatusCode::UncertainLastUsableValue
     }
 }
 

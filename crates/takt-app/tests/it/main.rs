@@ -17,6 +17,7 @@ mod causes;
 mod closed_loop;
 mod current_value;
 mod current_value_allocations;
+mod deadline;
 mod declared;
 mod durable_subscriptions;
 mod event_history;

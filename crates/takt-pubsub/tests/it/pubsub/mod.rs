@@ -6,6 +6,7 @@ mod json;
 mod losses;
 mod protection;
 mod publisher;
+mod quality;
 mod reports;
 mod senders;
 mod subscriber;

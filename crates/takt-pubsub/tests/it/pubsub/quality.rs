@@ -1,0 +1,161 @@
+//! The quality of fields: a cell whose [deadline](takt_cell::Cell::deadline) is over is Uncertain in each encoding that can say so.
+
+use std::time::{Duration, Instant};
+
+use takt_cell::Cell;
+use takt_pubsub::Now;
+use takt_pubsub::publisher::WriterGroup;
+use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
+use takt_ua::enumerations::{
+    DataSetFieldContentMask as FieldMask, JsonDataSetMessageContentMask as JsonMask, PubSubState,
+    UadpDataSetMessageContentMask as UadpMask,
+};
+use takt_ua::structures::{UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType};
+use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
+
+use super::json;
+use crate::support::{Setup, now};
+
+const UP: PubSubState = PubSubState::Operational;
+
+/// Time limit of a mark, on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Observer that keeps the statuses of DataSets and of their first fields.
+#[derive(Default)]
+struct Statuses(Vec<(StatusCode, Option<StatusCode>)>);
+
+impl SubscriberObserver for Statuses {
+    fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
+        let mut fields = received.fields().filter(|(index, _)| *index == 0);
+        let status = fields.next().map(|(_, value)| value.status_code());
+        self.0.push((received.status, status));
+    }
+}
+
+/// Publishes once, and receives.
+fn pass(group: &mut WriterGroup, subscriber: &mut Subscriber, now: Now, statuses: &mut Statuses) {
+    let mut messages: Vec<Vec<u8>> = Vec::new();
+    group.publish(now, UP, &mut messages).unwrap();
+    for mut message in messages {
+        subscriber.receive(now, UP, &mut message, statuses).unwrap();
+    }
+}
+
+fn set(cell: &Cell, value: u32) {
+    cell.set(&Variant::UInt32(value), StatusCode::Good, DateTime::now())
+        .unwrap();
+}
+
+/// Waits until the value of a cell is marked.
+fn let_it_stop(setup: &Setup) {
+    let cell = setup.cell(0);
+    cell.deadline(Duration::from_millis(5)).unwrap();
+    let begin = Instant::now();
+    while cell.reading().unwrap().status != StatusCode::UncertainLastUsableValue {
+        assert!(begin.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // Sets from now on are not under time.
+    cell.deadline(Duration::from_secs(3600)).unwrap();
+}
+
+/// Sets which header fields a DataSetMessage has at both sides.
+fn with_header(mut setup: Setup, mask: u32) -> Setup {
+    let writer = UadpDataSetWriterMessageDataType {
+        data_set_message_content_mask: mask,
+        ..UadpDataSetWriterMessageDataType::default()
+    };
+    setup.writer().message_settings = ExtensionObject::from_structure(&writer);
+    let reader = &setup.reader.message_settings;
+    let reader = UadpDataSetReaderMessageDataType {
+        data_set_message_content_mask: mask,
+        ..reader.decode_as().unwrap()
+    };
+    setup.reader.message_settings = ExtensionObject::from_structure(&reader);
+    setup
+}
+
+#[test]
+fn a_field_that_nobody_sets_is_uncertain_at_the_subscriber() {
+    let last = StatusCode::UncertainLastUsableValue;
+    let (all, class) = (Some(last), Some(StatusCode::Uncertain));
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    let uadp = |fields: u32, header: u32, key_frames: u32| {
+        let mut setup = with_header(Setup::new(&values), header);
+        setup.writer().data_set_field_content_mask = fields;
+        setup.writer().key_frame_count = key_frames;
+        setup
+    };
+    let json = |fields: u32, key_frames: u32| {
+        let mut setup = json::setup(
+            &values,
+            json::HEADERS,
+            json::DATA_SET_HEADER | JsonMask::Status,
+        );
+        setup.writer().data_set_field_content_mask = fields;
+        setup.writer().key_frame_count = key_frames;
+        setup
+    };
+    let status = UadpMask::SequenceNumber | UadpMask::Status;
+    let stamped = FieldMask::StatusCode | FieldMask::SourceTimestamp;
+    // A field of RawData has no status of its own, but the class of that of the DataSetMessage.
+    let cases = [
+        ("Variant", uadp(0, status, 1), all),
+        ("Variant, delta frames", uadp(0, status, 100), all),
+        (
+            "Variant, no Status",
+            uadp(0, UadpMask::SequenceNumber, 1),
+            all,
+        ),
+        ("DataValue", uadp(stamped, status, 1), all),
+        ("DataValue, delta frames", uadp(stamped, status, 100), all),
+        ("RawData", uadp(FieldMask::RawData, status, 1), class),
+        ("JSON", json(0, 1), all),
+        ("JSON, delta frames", json(0, 100), all),
+        ("JSON, DataValue", json(stamped, 1), all),
+        ("JSON, RawData", json(FieldMask::RawData, 1), all),
+        (
+            "JSON, DataValue, only a time",
+            json(FieldMask::SourceTimestamp, 1),
+            all,
+        ),
+        (
+            "DataValue, only a time",
+            uadp(FieldMask::SourceTimestamp, status, 1),
+            all,
+        ),
+    ];
+    for (name, mut setup, expected) in cases {
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let mut statuses = Statuses::default();
+        let mut time = now();
+        // From the second message on, the fast path may make and take them.
+        for value in 10..13 {
+            set(&setup.cell(0), value);
+            set(&setup.cell(1), value);
+            pass(&mut group, &mut subscriber, time, &mut statuses);
+            time.instant += Duration::from_millis(10);
+        }
+        let good = (StatusCode::Good, Some(StatusCode::Good));
+        assert_eq!(statuses.0, [good; 3], "{name}");
+        let_it_stop(&setup);
+        statuses.0.clear();
+        pass(&mut group, &mut subscriber, time, &mut statuses);
+        let [(_, field)] = statuses.0[..] else {
+            panic!("{name}: {:?}", statuses.0);
+        };
+        assert_eq!(field, expected, "{name}");
+        let target = setup.target(0).get().unwrap();
+        assert_eq!(target.value, Some(Variant::UInt32(12)), "{name}");
+        assert_eq!(target.status, expected, "{name}");
+        // The next value is good again.
+        statuses.0.clear();
+        set(&setup.cell(0), 13);
+        time.instant += Duration::from_millis(10);
+        pass(&mut group, &mut subscriber, time, &mut statuses);
+        assert_eq!(statuses.0, [good], "{name}");
+        let target = setup.target(0).get().unwrap();
+        assert_eq!(target.value, Some(Variant::UInt32(13)), "{name}");
+    }
+}
