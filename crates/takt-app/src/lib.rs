@@ -86,6 +86,7 @@ pub use issued_tokens::{JwtOptions, JwtOptionsError};
 pub use keys::{
     KeyKeeper, KeyNews, KeyReceiver, KeyReceiverError, KeyReceiverOptions, MissingKeys,
 };
+pub use private_file::write as write_private_file;
 pub use provider::{
     DataType, DeclarationMistake, Enumeration, Field, Instance, InstanceError, LimitAlarm,
     MemberValue, Method, ModelStructure, NodeError, NodeSets, NodeSetsError, Object, OwnType,

@@ -57,7 +57,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
 /// Writes a file with mode 0600. It has its name when all of it is on the disk: after a crash or with a full disk, it has the old
 /// content or the new one. If root writes it, it belongs to the owner of the old file, or of the folder: a server of another user
 /// reads it.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     remove_left_behind(path);
     let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
     let _ = fs::remove_file(&unfinished);

@@ -21,7 +21,7 @@ use crate::database::Database;
 use crate::discovery::{self, Announcer, Discovery, Multicast, Registrant, RegistrationsElsewhere};
 use crate::durable::DurableMethods;
 use crate::error::RegistryError;
-use crate::events::{self, Forwarder};
+use crate::events::{self, Forwarder, KeptConditions};
 use crate::history::RegistryHistory;
 use crate::key_push::{KeyPush, KeyPushParts};
 use crate::mirror::Mirrors;
@@ -178,7 +178,8 @@ impl Registry {
             RegistrationsElsewhere::start(&options.register_at, &registrant, &providers);
         let elsewhere = elsewhere.map_err(RegistryError::Thread)?;
         mirrors.start();
-        let forwarder = Forwarder::start(&server, &rules, mirrors.upstreams());
+        let kept = KeptConditions::new(&options.database);
+        let forwarder = Forwarder::start(&server, &rules, mirrors.upstreams(), kept);
         let forwarder = forwarder.map_err(RegistryError::Thread)?;
         let parts = KeyPushParts {
             groups: &groups,

@@ -58,7 +58,12 @@ impl Alarms {
                 }
             }
             if changed && condition.is_enabled() {
-                self.report(alarm, &mut condition);
+                let event = self.event(alarm, &mut condition);
+                // Clients of the last run know the Condition as active.
+                match is_first && !condition.is_retained() {
+                    true => self.sink.report_unseen_end(event),
+                    false => self.sink.report(event),
+                };
             }
         }
     }
@@ -72,12 +77,18 @@ impl Alarms {
     }
 
     pub(super) fn report(&self, alarm: &Alarm, condition: &mut Condition) {
+        let event = self.event(alarm, condition);
+        self.sink.report(event);
+    }
+
+    /// Returns the next Event of a Condition, which its components show from now on.
+    fn event(&self, alarm: &Alarm, condition: &mut Condition) -> Event {
         let event = condition.event(self.sink.new_event_id(), DateTime::now());
         for (path, shown) in &alarm.shown {
             // A field that the Event does not have is null.
             shown.set(event.get(path).cloned().unwrap_or_default());
         }
-        self.sink.report(event);
+        event
     }
 }
 

@@ -7,6 +7,7 @@
 )]
 
 mod alarms;
+mod alarms_over_restart;
 mod allocations;
 #[cfg(feature = "async")]
 mod asynchronous;

@@ -65,6 +65,8 @@ pub(crate) struct Core<C> {
     pub(crate) changes: VecDeque<DataChange>,
     pub(crate) events: VecDeque<EventNotification>,
     pub(crate) lost_messages: u64,
+    /// True once the receiver wanted the states of Conditions: it wants them in each session.
+    wants_conditions: bool,
     /// Handles of items that are not monitored any more, because nothing after their values can be decoded.
     pub(super) unreadable: Vec<u32>,
 }
@@ -92,6 +94,8 @@ pub(super) struct Created {
     pub(super) to_restore: Vec<u32>,
     /// Values that the receiver may lack.
     pub(super) recovery: Recovery,
+    /// True if the receiver does not know the states of the Conditions.
+    lacks_conditions: bool,
 }
 
 impl Created {
@@ -120,6 +124,7 @@ impl<C: Publishing> Core<C> {
             changes: VecDeque::new(),
             events: VecDeque::new(),
             lost_messages: 0,
+            wants_conditions: false,
             unreadable: Vec::new(),
         };
         core.created().await?;
@@ -206,13 +211,44 @@ impl<C: Publishing> Core<C> {
     }
 
     pub(crate) async fn refresh_conditions(&mut self) -> Result<(), ClientError> {
-        let id = self.created().await?.id;
+        self.wants_conditions = true;
+        let created = self.created().await?;
+        created.lacks_conditions = true;
+        self.refresh().await
+    }
+
+    /// Requests the states of the Conditions in a new session: one that the server does not know any more would never end otherwise.
+    pub(super) async fn refresh_again(&mut self) -> Result<(), ClientError> {
+        let created = self.created.as_ref();
+        if !created.is_some_and(|created| created.lacks_conditions && created.to_restore.is_empty())
+        {
+            return Ok(());
+        }
+        match self.refresh().await {
+            Err(error) if error.is_connection() => Err(error),
+            Err(error) => {
+                tracing::debug!("no ConditionRefresh: {error}");
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    async fn refresh(&mut self) -> Result<(), ClientError> {
+        let Some(id) = self.created.as_ref().map(|created| created.id) else {
+            return Ok(());
+        };
         let condition_type = NodeId::from(ids::CONDITION_TYPE);
         let method = NodeId::from(ids::CONDITION_TYPE_CONDITION_REFRESH);
         let inputs = vec![Variant::from(id)];
         let client = &mut self.client;
-        client.call_method(&condition_type, &method, inputs).await?;
-        Ok(())
+        let called = client.call_method(&condition_type, &method, inputs).await;
+        // What fails with the connection is repeated.
+        let is_over = !called.as_ref().is_err_and(ClientError::is_connection);
+        if let Some(created) = self.created.as_mut().filter(|created| created.id == id) {
+            created.lacks_conditions &= !is_over;
+        }
+        called.map(drop)
     }
 
     pub(crate) async fn forget(&mut self, handle: u32) -> Result<(), ClientError> {
@@ -248,6 +284,7 @@ impl<C: Publishing> Core<C> {
                 None => self.recreate().await?,
             }
             self.restore().await?;
+            self.refresh_again().await?;
             if self.recover().await? {
                 break;
             }
@@ -297,6 +334,7 @@ impl<C: Publishing> Core<C> {
             to_acknowledge: Vec::new(),
             to_restore: self.items.keys().copied().collect(),
             recovery: Recovery::default(),
+            lacks_conditions: self.wants_conditions,
         });
         Ok(())
     }

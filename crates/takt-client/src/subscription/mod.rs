@@ -122,7 +122,8 @@ impl Subscription {
     }
 
     /// Requests the last Events of all Conditions that are retained (ConditionRefresh, OPC 10000-9, 5.5.7), between a
-    /// RefreshStartEvent and a RefreshEndEvent.
+    /// RefreshStartEvent and a RefreshEndEvent. If the server loses the session, they are requested again in the next one: a Condition
+    /// that is not among them then has ended meanwhile.
     ///
     /// # Errors
     /// The connection is lost, or the server has no Conditions.

@@ -10,6 +10,7 @@ use takt_services::{EventSink, Server};
 use takt_space::{AddressSpace, Event};
 use takt_ua::{NodeId, ids};
 
+use super::kept::KeptConditions;
 use super::link::Link;
 use super::unknown::Unknown;
 use crate::forwarding::Upstream;
@@ -32,11 +33,12 @@ pub(crate) struct Forwarder {
 }
 
 impl Forwarder {
-    /// Starts the thread. `mirrors` returns the mirrored servers.
+    /// Starts the thread. `mirrors` returns the mirrored servers, `kept` has the Conditions of the last run.
     pub(crate) fn start(
         server: &Arc<Server>,
         rules: &Arc<Rules>,
         mirrors: impl Fn() -> Vec<Upstream> + Send + 'static,
+        mut kept: KeptConditions,
     ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let following = Following {
@@ -45,7 +47,8 @@ impl Forwarder {
             space: Arc::clone(server.address_space()),
             sink: server.events(),
             links: HashMap::new(),
-            unknown: Unknown::default(),
+            unknown: Unknown::of(kept.last_run(server.address_space())),
+            kept,
             available: HashMap::new(),
             listened: None,
             is_following: false,
@@ -86,6 +89,8 @@ struct Following {
     links: HashMap<NodeId, Link>,
     /// Conditions of servers whose Subscriptions have ended.
     unknown: Unknown,
+    /// Conditions for the next run of the registry.
+    kept: KeptConditions,
     /// Known servers, by their Objects, and whether they are available.
     available: HashMap<NodeId, (Upstream, bool)>,
     /// Last time at which a client monitored Events.
@@ -108,9 +113,20 @@ impl Following {
                 false => std::thread::park(),
             }
         }
+        if let Some(rules) = self.rules.upgrade().filter(|_| self.is_following) {
+            let upstreams = self.upstreams(&rules);
+            self.keep(&upstreams);
+        }
         for (_, link) in self.links.drain() {
             link.end();
         }
+    }
+
+    /// Returns all servers.
+    fn upstreams(&self, rules: &Rules) -> Vec<Upstream> {
+        let mut upstreams = rules.providers.upstreams();
+        upstreams.extend((self.mirrors)());
+        upstreams
     }
 
     /// Brings everything up to date. Returns true if clients monitor Events, or did a short time ago.
@@ -125,8 +141,7 @@ impl Following {
             .is_some_and(|listened| now.duration_since(listened) < IDLE);
         rules.model_changes.set_wanted(is_wanted);
         rules.model_changes.report(&self.sink);
-        let mut upstreams = rules.providers.upstreams();
-        upstreams.extend((self.mirrors)());
+        let upstreams = self.upstreams(rules);
         if self.is_following {
             self.tell(&upstreams);
         } else {
@@ -156,10 +171,16 @@ impl Following {
             }
         }
         if !is_wanted {
-            // Clients that come later learn the states by a refresh.
-            self.unknown = Unknown::default();
+            // Clients that come later learn the states by a refresh. After a restart of the registry, those of before come again.
+            if self.listened.is_some() {
+                self.unknown = Unknown::default();
+                self.kept.save(Vec::new(), &self.space);
+            }
             self.sink.release_refreshes(last_hold);
             return false;
+        }
+        if self.kept.is_due(now) {
+            self.keep(&upstreams);
         }
         for upstream in upstreams {
             if upstream.endpoint.is_none() || self.links.contains_key(&upstream.object) {
@@ -180,6 +201,19 @@ impl Following {
             self.sink.release_refreshes(last_hold);
         }
         true
+    }
+
+    /// Keeps the Conditions that clients still have to see for the next run.
+    fn keep(&mut self, upstreams: &[Upstream]) {
+        let mut conditions: Vec<_> = self.unknown.conditions().collect();
+        for event in self.sink.retained() {
+            let namespace = event.condition().namespace;
+            let mut upstreams = upstreams.iter();
+            if let Some(of) = upstreams.find(|one| one.namespaces.contains(&namespace)) {
+                conditions.push((of.object.clone(), event));
+            }
+        }
+        self.kept.save(conditions, &self.space);
     }
 
     /// Reports servers that have come or gone.

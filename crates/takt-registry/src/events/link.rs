@@ -213,6 +213,7 @@ fn follow(
     stop: &AtomicBool,
 ) -> Result<(), ClientError> {
     let epoch = subscription.client().epoch();
+    let mut is_refreshed = false;
     while !stop.load(Ordering::Acquire) {
         let next = subscription.next_event(LOOK)?;
         if subscription.client().epoch() != epoch {
@@ -221,6 +222,7 @@ fn follow(
         }
         let Some(notification) = next else { continue };
         if ends_refresh(&notification.fields) {
+            is_refreshed = true;
             refreshed(true);
         }
         let Some(event) = fields.event_of(&notification.fields) else {
@@ -230,9 +232,13 @@ fn follow(
             true => Some(of_provider(&event, &maps.to_registry)),
             false => of_mirror(&event, maps, &upstream.object, &space.view()),
         };
-        if let Some(event) = event {
-            sink.report(event);
-        }
+        let Some(event) = event else { continue };
+        // A server of Takt tells the ends that its clients could not see.
+        let is_end = !event.condition().is_null() && !event.is_retained();
+        match is_end && !is_refreshed {
+            true => sink.report_unseen_end(event),
+            false => sink.report(event),
+        };
     }
     Ok(())
 }

@@ -5,12 +5,14 @@
 //! * [`link`]: one of these Subscriptions.
 //! * [`fields`]: the fields that are selected there.
 //! * [`translation`]: NodeIds and names of the registry in these Events.
+//! * [`kept`]: the Conditions that clients still have to see, in a file for the next run.
 //! * [`unknown`]: Conditions whose states are not known, until the next Subscription tells them.
 //! * [`conditions`]: Methods of Conditions, forwarded to the server of the Condition.
 
 mod conditions;
 mod fields;
 mod forwarder;
+mod kept;
 mod link;
 mod translation;
 mod unknown;
@@ -18,3 +20,4 @@ mod unknown;
 pub(crate) use conditions::bind_methods;
 pub(crate) use fields::is_standard_field;
 pub(crate) use forwarder::Forwarder;
+pub(crate) use kept::KeptConditions;

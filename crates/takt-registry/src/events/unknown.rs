@@ -2,7 +2,7 @@
 //!
 //! The next Subscription asks for the states (ConditionRefresh), which tells the Conditions that clients still have to see. Of one
 //! that has become normal meanwhile, for example with a restart of its server, no Event would ever come: its clients, and the
-//! history, would keep it as active.
+//! history, would keep it as active. A restart of the registry itself makes all states unknown ([`kept`](super::kept)).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use takt_services::EventSink;
 use takt_space::Event;
 use takt_ua::{LocalizedText, NodeId, QualifiedName, Variant};
 
+use super::kept::KeptCondition;
 use crate::forwarding::Upstream;
 
 /// Severity of a Condition that is not active.
@@ -21,6 +22,24 @@ const NORMAL: u16 = 1;
 pub(super) struct Unknown(HashMap<NodeId, Vec<Arc<Event>>>);
 
 impl Unknown {
+    /// Takes Conditions with the Objects of their servers.
+    pub(super) fn of(conditions: Vec<KeptCondition>) -> Self {
+        let mut unknown = Self::default();
+        for (object, event) in conditions {
+            unknown.0.entry(object).or_default().push(event);
+        }
+        unknown
+    }
+
+    /// Returns all Conditions with the Objects of their servers.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = KeptCondition> {
+        let all = self.0.iter();
+        all.flat_map(|(object, events)| {
+            let events = events.iter();
+            events.map(move |event| (object.clone(), Arc::clone(event)))
+        })
+    }
+
     /// Notes that the states of the Conditions of a server are not known any more.
     pub(super) fn forget(&mut self, sink: &EventSink, upstream: &Upstream) {
         let is_of = |condition: &NodeId| upstream.namespaces.contains(&condition.namespace);
@@ -36,8 +55,8 @@ impl Unknown {
     /// Reports the end of the Conditions of a server that are not among its retained ones: the states of all are known now.
     pub(super) fn end(&mut self, sink: &EventSink, object: &NodeId) {
         for event in self.0.remove(object).unwrap_or_default() {
-            if !sink.retains(&event) {
-                sink.report(ended(&event));
+            if !sink.retains(&event) && !sink.knows_end(&event) {
+                sink.report_unseen_end(ended(&event));
             }
         }
     }

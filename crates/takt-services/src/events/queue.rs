@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use takt_space::{Audience, Event};
 use takt_ua::binary::Encode;
@@ -15,11 +16,18 @@ const WAITING: usize = 4096;
 /// Maximum number of Conditions whose last Event is kept for ConditionRefresh.
 const MAX_CONDITIONS: usize = 10_000;
 
+/// Time for which a refresh tells the end of a Condition that nobody could see: clients come back after a restart of the server one
+/// after another.
+const ENDED: Duration = Duration::from_secs(600);
+
 /// Recorder of the Events of a server, for a history.
 pub trait EventRecorder: Send + Sync {
     /// Takes an Event, and the notifiers at which clients receive it. It returns at once. Audit Events are not recorded.
     fn record(&self, event: &Event, notifiers: &[NodeId]);
 }
+
+/// Last Events of Conditions, with the times of their reports, by the keys of the Conditions.
+type EndedConditions = BTreeMap<Vec<u8>, (Instant, Arc<Event>)>;
 
 /// Wakes the serving thread.
 pub(crate) type Wake = Box<dyn Fn() + Send + Sync>;
@@ -47,6 +55,8 @@ pub(crate) struct EventQueue {
     holds: AtomicU64,
     released: AtomicU64,
     conditions: Mutex<BTreeMap<Vec<u8>, Arc<Event>>>,
+    /// Last Events of Conditions that have [ended unseen](EventSink::report_unseen_end), with the times of the report.
+    ended: Mutex<EndedConditions>,
 }
 
 impl Default for EventQueue {
@@ -66,6 +76,7 @@ impl Default for EventQueue {
             holds: AtomicU64::new(0),
             released: AtomicU64::new(0),
             conditions: Mutex::default(),
+            ended: Mutex::default(),
         }
     }
 }
@@ -163,6 +174,7 @@ impl EventQueue {
     /// Keeps the Event of a Condition that clients still have to see.
     fn keep(&self, event: &Arc<Event>) {
         let key = key_of(event);
+        self.ended().remove(&key);
         let mut conditions = self.conditions();
         if !event.is_retained() {
             conditions.remove(&key);
@@ -178,8 +190,33 @@ impl EventQueue {
     }
 
     /// Returns the last Events of the Conditions that clients still have to see.
-    pub(crate) fn retained(&self) -> Vec<Arc<Event>> {
+    fn retained(&self) -> Vec<Arc<Event>> {
         self.conditions().values().cloned().collect()
+    }
+
+    /// Returns the Events of a refresh: those of the Conditions that clients still have to see, and those that have ended unseen.
+    pub(crate) fn refreshed(&self) -> Vec<Arc<Event>> {
+        let mut events = self.retained();
+        let mut ended = self.ended();
+        ended.retain(|_, (at, _)| at.elapsed() < ENDED);
+        events.extend(ended.values().map(|(_, event)| Arc::clone(event)));
+        events
+    }
+
+    fn ended(&self) -> MutexGuard<'_, EndedConditions> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the last Event of a Condition whose end clients could not see.
+    fn report_unseen_end(&self, event: Event) -> bool {
+        let event = self.complete(event);
+        self.keep(&event);
+        let mut ended = self.ended();
+        if ended.len() < MAX_CONDITIONS {
+            ended.insert(key_of(&event), (Instant::now(), Arc::clone(&event)));
+        }
+        drop(ended);
+        !self.has_listeners() || self.send(event)
     }
 
     /// Forgets the Conditions for which `is_gone` returns true, and returns their last Events.
@@ -307,6 +344,21 @@ impl EventSink {
         self.0.report(event)
     }
 
+    /// Reports the last Event of a Condition that has ended while no client could see it, because the server or the source of the
+    /// Condition was not running. Clients that come back later, and ask for the states (ConditionRefresh), get it for ten minutes,
+    /// too, although its field `Retain` is false: they would keep the Condition as active.
+    ///
+    /// Returns false if the queue is full.
+    pub fn report_unseen_end(&self, event: Event) -> bool {
+        self.0.report_unseen_end(event)
+    }
+
+    /// Returns the last Events of the Conditions that clients still have to see.
+    #[must_use]
+    pub fn retained(&self) -> Vec<Arc<Event>> {
+        self.0.retained()
+    }
+
     /// Returns true if any client monitors Events. Events of Conditions must be reported in any case.
     #[must_use]
     pub fn has_listeners(&self) -> bool {
@@ -352,6 +404,12 @@ impl EventSink {
     #[must_use]
     pub fn retains(&self, event: &Event) -> bool {
         self.0.conditions().contains_key(&key_of(event))
+    }
+
+    /// Returns whether a Condition [has ended unseen](Self::report_unseen_end), and clients are told so.
+    #[must_use]
+    pub fn knows_end(&self, event: &Event) -> bool {
+        self.0.ended().contains_key(&key_of(event))
     }
 
     /// Returns an EventId that is unique at this server, for an Event that the application has to recognize later.

@@ -202,7 +202,7 @@ impl Dispatch {
                 let event = Event::new(event_type, ids::SERVER).source_name("Server");
                 self.queue.complete(event.message(message))
             };
-            let retained = self.queue.retained();
+            let retained = self.queue.refreshed();
             slice.spend_units(1 + u64::try_from(retained.len() / 16).unwrap_or(0));
             let start =
                 std::iter::once(marker(ids::REFRESH_START_EVENT_TYPE, "The refresh begins"));

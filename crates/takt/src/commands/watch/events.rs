@@ -55,7 +55,10 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         }
     }
     let names = query.map(|query| query.names).unwrap_or_default();
-    let mut refreshed = None;
+    // Alarms that are active already, and after a restart of the server. Servers without Conditions refuse it.
+    if let Err(error) = subscription.refresh_conditions() {
+        tracing::debug!("no ConditionRefresh: {error}");
+    }
     let mut outage = Outage::default();
     let mut lost = LostNotifications::default();
     let mut has_shown = false;
@@ -66,18 +69,6 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         });
         if left.is_zero() {
             break;
-        }
-        if refreshed != Some(subscription.client().epoch()) {
-            // Alarms that are active already, or are so since the last session. Servers without Conditions refuse it.
-            match subscription.refresh_conditions() {
-                Err(error) if error.is_connection() => {}
-                outcome => {
-                    if let Err(error) = outcome {
-                        tracing::debug!("no ConditionRefresh: {error}");
-                    }
-                    refreshed = Some(subscription.client().epoch());
-                }
-            }
         }
         match subscription.next_event(left.min(STEP)) {
             Ok(event) => {
