@@ -1,9 +1,10 @@
 //! Certificates as an issuer makes them (RFC 5280, 4.1).
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use der::asn1::ObjectIdentifier;
+use takt_ua::DateTime;
 
 use crate::certificate::Certificate;
 use crate::creation_error::CreationError;
@@ -13,6 +14,10 @@ use crate::x509::{oid, time, write};
 
 /// Time by which the validity begins before the creation: clocks differ.
 const EARLIER: Duration = Duration::from_secs(3600);
+
+/// A time that is past for every clock that is right: the beginning of 2026, since 1970. A host whose clock has no battery begins in
+/// 1970, and its clock is set later. Its certificate has to be valid then, too, because peers have trusted it meanwhile.
+const PAST: Duration = Duration::from_secs(1_767_225_600);
 
 /// Length of a key identifier in bytes.
 const KEY_IDENTIFIER: usize = 20;
@@ -75,10 +80,14 @@ impl ToBeSigned<'_> {
     /// Returns the certificate, signed with the key of the issuer.
     pub(crate) fn sign(&self, key: &PrivateKey) -> Result<Certificate, CreationError> {
         let now = SystemTime::now();
-        let time = |time: Option<SystemTime>| {
-            let time = time.and_then(time::write);
-            time.ok_or(CreationError::Validity)
-        };
+        if is_too_early(now) {
+            tracing::warn!(
+                clock = %DateTime::from(now),
+                "the clock of this host is not right: the new certificate is valid as if it were 2026"
+            );
+        }
+        let (begin, end) = period(now, self.validity).ok_or(CreationError::Validity)?;
+        let time = |time: SystemTime| time::write(time).ok_or(CreationError::Validity);
         let version = write::element(tag::INTEGER, &[&[2]]);
         let authority = write::element(tag::context(0), &[self.issuer_key_identifier]);
         let own = write::element(tag::OCTET_STRING, &[&key_identifier(self.public_key)]);
@@ -98,16 +107,28 @@ impl ToBeSigned<'_> {
             &write::element(tag::INTEGER, &[&serial_number()?]),
             &write::algorithm(key.kind()),
             self.issuer,
-            &write::sequence(&[
-                &time(now.checked_sub(EARLIER))?,
-                &time(now.checked_add(self.validity))?,
-            ]),
+            &write::sequence(&[&time(begin)?, &time(end)?]),
             self.subject,
             self.public_key,
             &write::element(tag::constructed(3), &[&extensions]),
         ]);
         Ok(Certificate::from_der(&sign(&content, key)?)?)
     }
+}
+
+fn is_too_early(now: SystemTime) -> bool {
+    now.duration_since(UNIX_EPOCH)
+        .map_or(true, |since| since < PAST)
+}
+
+/// Returns begin and end of a validity of this length. The begin is not before 1970, which certificates cannot express.
+fn period(now: SystemTime, length: Duration) -> Option<(SystemTime, SystemTime)> {
+    let begin = now.checked_sub(EARLIER).unwrap_or(UNIX_EPOCH);
+    let from = match is_too_early(now) {
+        true => UNIX_EPOCH.checked_add(PAST)?,
+        false => now,
+    };
+    Some((begin.max(UNIX_EPOCH), from.checked_add(length)?))
 }
 
 /// Returns the signed structure with this content (DER).
@@ -134,4 +155,24 @@ fn serial_number() -> Result<[u8; 16], CreationError> {
     // Positive, with a constant length.
     serial[0] = serial[0] & 0x7F | 0x40;
     Ok(serial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_of_1970_is_valid_when_the_clock_is_right() {
+        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        let at = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds);
+        let right = at(1_800_000_000);
+        assert_eq!(period(right, YEAR), Some((right - EARLIER, right + YEAR)));
+        let end = UNIX_EPOCH + PAST + YEAR;
+        // The first hour of 1970 has no hour before it.
+        assert_eq!(period(at(0), YEAR), Some((UNIX_EPOCH, end)));
+        assert_eq!(period(at(10), YEAR), Some((UNIX_EPOCH, end)));
+        assert_eq!(period(at(7200), YEAR), Some((at(3600), end)));
+        assert_eq!(period(UNIX_EPOCH - EARLIER, YEAR), Some((UNIX_EPOCH, end)));
+        assert!(time::write(at(0)).is_some());
+    }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod attack;
+mod clock;
 mod many_providers;
 mod soak;
 mod stalls;
