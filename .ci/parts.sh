@@ -36,7 +36,7 @@ part_unit() {
 part_patience() {
     build_takt --test patience
     TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --test patience --test privileged -- \
-        attack:: clock:: many_providers:: memory_group:: pubsub_keys:: soak:: stalls:: survival:: --skip stalls::soak::
+        attack:: clock:: kills:: many_providers:: memory_group:: pubsub_keys:: stalls:: survival:: --skip stalls::soak::
 }
 
 part_soak() {

@@ -16,6 +16,7 @@ pub mod authority;
 pub mod authorization;
 pub mod binary;
 pub mod capture;
+pub mod checked_values;
 pub mod checker;
 pub mod clock_steps;
 pub mod interop;
@@ -25,9 +26,9 @@ pub mod peer;
 pub mod privileged;
 pub mod process;
 pub mod pubsub;
+pub mod random;
 pub mod sandbox;
 pub mod shifted_clock;
-pub mod soak;
 pub mod tutorial;
 
 pub use peer::{Peer, PeerClient, PeerPubSub, PeerServer};

@@ -9,8 +9,8 @@
 
 mod attack;
 mod clock;
+mod kills;
 mod many_providers;
-mod soak;
 mod stalls;
 mod survival;
 #[cfg(feature = "tutorial")]

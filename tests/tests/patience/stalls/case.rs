@@ -10,7 +10,7 @@ pub(super) const LIMIT: Duration = Duration::from_secs(60);
 pub(super) enum Side {
     Provider,
     Registry,
-    /// The processes of followers.
+    /// The processes of followers: of `takt watch`, Consumers, asynchronous clients, and Publishers.
     Clients,
 }
 

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use takt_app::asynchronous::AsyncClient;
 use takt_app::{
-    Client, ClientOptions, DataValue, Endpoint, Mirror, MonitoredItemOptions, NodeId, Subscription,
+    Client, ClientOptions, DataValue, DateTime, Mirror, MonitoredItemOptions, NodeId, Subscription,
     SubscriptionOptions, Variant,
 };
 use takt_tests::process::Process;
 
 use super::case::Disturbance;
+use super::receiver::Receiver;
 
 /// NodeIds of the Variables at a server.
 pub(super) struct Nodes {
@@ -25,23 +25,42 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    fn items(&self) -> Vec<(NodeId, MonitoredItemOptions)> {
+    pub(super) fn items(&self) -> Vec<(NodeId, MonitoredItemOptions)> {
         let nodes = [&self.constant, &self.changing];
         let item = |node: &&NodeId| (NodeId::clone(node), MonitoredItemOptions::default());
         nodes.iter().map(item).collect()
     }
 }
 
+/// A good value, and the time at which its source had it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Good {
+    pub(super) value: Variant,
+    pub(super) since: DateTime,
+}
+
+impl Good {
+    /// Returns the value; `None` if it is bad.
+    pub(super) fn of(value: &DataValue) -> Option<Self> {
+        let good = value.value.clone();
+        let good = good.filter(|_| value.status_code().is_good());
+        good.map(|good| Self {
+            value: good,
+            since: value.source_timestamp.unwrap_or(DateTime::MIN),
+        })
+    }
+}
+
 /// Good values by the handles of their items; the others are bad.
 #[derive(Clone, Default)]
-struct Shown(Arc<Mutex<HashMap<u32, Variant>>>);
+struct Shown(Arc<Mutex<HashMap<u32, Good>>>);
 
 impl Shown {
     fn set(&self, handle: u32, value: &DataValue) {
         let mut shown = self.0.lock().unwrap();
-        match &value.value {
-            Some(good) if value.status_code().is_good() => shown.insert(handle, good.clone()),
-            _ => shown.remove(&handle),
+        match Good::of(value) {
+            Some(good) => shown.insert(handle, good),
+            None => shown.remove(&handle),
         };
     }
 
@@ -49,7 +68,7 @@ impl Shown {
         self.0.lock().unwrap().clear();
     }
 
-    fn get(&self, handle: u32) -> Option<Variant> {
+    fn get(&self, handle: u32) -> Option<Good> {
         self.0.lock().unwrap().get(&handle).cloned()
     }
 }
@@ -68,10 +87,18 @@ enum Kind {
         stop: Arc<AtomicBool>,
         thread: Option<JoinHandle<()>>,
     },
-    Watch {
-        process: Process,
+    /// A process that prints rows as `takt watch … --json` does.
+    Rows {
+        process: Box<Process>,
+        command: Command,
         nodes: [String; 2],
-        shown: HashMap<String, Option<Variant>>,
+        shown: HashMap<String, Option<Good>>,
+    },
+    /// `takt publish --from`, and a receiver of its messages.
+    Published {
+        process: Box<Process>,
+        command: Command,
+        receiver: Receiver,
     },
 }
 
@@ -125,35 +152,6 @@ impl Follower {
         })
     }
 
-    pub(super) fn asynchronous(
-        name: &str,
-        endpoint: &str,
-        nodes: &Nodes,
-        options: &ClientOptions,
-    ) -> Self {
-        let (endpoint, options): (Endpoint, _) = (endpoint.parse().unwrap(), options.clone());
-        let items = nodes.items();
-        Self::thread(name, [1, 2], move |shown, stop| {
-            let mut runtime = tokio::runtime::Builder::new_current_thread();
-            let runtime = runtime.enable_all().build().unwrap();
-            runtime.block_on(async {
-                let client = AsyncClient::connect(&endpoint, options).await.unwrap();
-                let subscribed = client.subscribe(SubscriptionOptions::default()).await;
-                let mut subscription = subscribed.unwrap();
-                subscription.monitor_all(items).await.unwrap();
-                while !stop.load(Ordering::Relaxed) {
-                    let change = subscription.next_change();
-                    let step = Duration::from_millis(50);
-                    match tokio::time::timeout(step, change).await {
-                        Ok(Ok(change)) => shown.set(change.client_handle, &change.value),
-                        Ok(Err(_)) => shown.clear(),
-                        Err(_) => {}
-                    }
-                }
-            });
-        })
-    }
-
     fn thread(
         name: &str,
         handles: [u32; 2],
@@ -175,65 +173,101 @@ impl Follower {
         }
     }
 
-    /// Starts `takt watch … --json` with the nodes in this order.
-    pub(super) fn watch(name: &str, command: &mut Command, nodes: &Nodes) -> Self {
+    /// Starts a process that prints the rows of these nodes, in this order.
+    pub(super) fn rows(name: &str, mut command: Command, nodes: [String; 2]) -> Self {
         Self {
             name: name.to_owned(),
-            kind: Kind::Watch {
-                process: Process::spawn(name, command),
-                nodes: [nodes.constant.to_string(), nodes.changing.to_string()],
+            kind: Kind::Rows {
+                process: Box::new(Process::spawn(name, &mut command)),
+                command,
+                nodes,
                 shown: HashMap::new(),
+            },
+        }
+    }
+
+    /// Starts a Publisher.
+    pub(super) fn publisher(name: &str, mut command: Command, receiver: Receiver) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: Kind::Published {
+                process: Box::new(Process::spawn(name, &mut command)),
+                command,
+                receiver,
             },
         }
     }
 
     /// Returns the constant value; `None` if it is bad.
     pub(super) fn constant(&mut self) -> Option<Variant> {
-        self.value(0)
+        self.value(0).map(|good| good.value)
     }
 
     /// Returns the value that changes; `None` if it is bad.
-    pub(super) fn changing(&mut self) -> Option<Variant> {
+    pub(super) fn changing(&mut self) -> Option<Good> {
         self.value(1)
     }
 
-    fn value(&mut self, at: usize) -> Option<Variant> {
+    fn value(&mut self, at: usize) -> Option<Good> {
         match &mut self.kind {
             Kind::Mirror(mirror, nodes) => {
                 let cell = &mirror.cells()[[&nodes.constant, &nodes.changing][at]];
-                let value = cell.get().ok()?;
-                value
-                    .value
-                    .filter(|_| value.status.is_none_or(|status| status.is_good()))
+                Good::of(&cell.get().ok()?)
             }
             Kind::Thread { shown, handles, .. } => shown.get(handles[at]),
-            Kind::Watch {
+            Kind::Rows {
                 process,
                 nodes,
                 shown,
+                ..
             } => {
                 while let Some(line) = process.try_line() {
-                    let row: Value = serde_json::from_str(&line).unwrap();
-                    let status = row["status"].as_str().unwrap_or("Good");
-                    let value = row["value"].as_f64().filter(|_| status.starts_with("Good"));
-                    let node = row["node"].as_str().unwrap_or_default();
-                    shown.insert(node.to_owned(), value.map(Variant::Double));
+                    // A helper process is a test, whose harness says more.
+                    if let Some((node, good)) = row(&line) {
+                        shown.insert(node, good);
+                    }
                 }
                 shown.get(&nodes[at]).cloned().flatten()
             }
+            Kind::Published { receiver, .. } => receiver.value(at),
+        }
+    }
+
+    /// Returns the process of the follower, if it has its own, and its command.
+    fn process(&mut self) -> Option<(&mut Process, &mut Command)> {
+        match &mut self.kind {
+            Kind::Rows {
+                process, command, ..
+            }
+            | Kind::Published {
+                process, command, ..
+            } => Some((process, command)),
+            _ => None,
         }
     }
 
     /// Sends a signal to the process of the follower, if it has its own.
     pub(super) fn signal(&mut self, signal: Signal) {
-        if let Kind::Watch { process, .. } = &mut self.kind {
+        if let Some((process, _)) = self.process() {
             process.signal(signal);
+        }
+    }
+
+    /// Starts the process of the follower again, if it has its own.
+    pub(super) fn restart(&mut self) {
+        let name = self.name.clone();
+        if let Some((process, command)) = self.process() {
+            process.kill();
+            *process = Process::spawn(&name, command);
+        }
+        if let Kind::Rows { shown, .. } = &mut self.kind {
+            shown.clear();
         }
     }
 
     /// Checks that the log says at most once that the server is away, and that it is back.
     pub(super) fn check_log(&mut self, disturbance: Disturbance, length: Duration, case: &str) {
-        let Kind::Watch { process, .. } = &mut self.kind else {
+        let Some((process, _)) = self.process() else {
             return;
         };
         let report = process.report();
@@ -256,6 +290,19 @@ impl Drop for Follower {
             }
         }
     }
+}
+
+/// Returns the node of a row, and its value.
+fn row(line: &str) -> Option<(String, Option<Good>)> {
+    let row: Value = serde_json::from_str(line).ok()?;
+    let status = row["status"].as_str().unwrap_or("Good");
+    let time = row["sourceTimestamp"].as_str().unwrap_or_default();
+    let good = row["value"].as_f64().filter(|_| status.starts_with("Good"));
+    let good = good.map(|value| Good {
+        value: Variant::Double(value),
+        since: time.parse().unwrap_or(DateTime::MIN),
+    });
+    Some((row["node"].as_str()?.to_owned(), good))
 }
 
 fn connect(endpoint: &str, options: &ClientOptions) -> Client {

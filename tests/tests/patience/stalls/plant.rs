@@ -7,7 +7,9 @@ use takt_tests::shifted_clock::ShiftedClock;
 use takt_tests::{Provider, Registry, Sandbox};
 
 use super::case::{Disturbance, LIMIT, Side};
+use super::client_process;
 use super::followers::{Follower, Nodes};
+use super::receiver::{self, Receiver};
 use super::relay::Relay;
 
 pub(super) const CONSTANT: &str = "Spindle/SpeedSetpoint";
@@ -105,11 +107,9 @@ impl Plant {
         Client::connect(&endpoint.parse().unwrap(), options).unwrap()
     }
 
-    /// Reads the constant value at the Provider; `None` if it is not good.
-    pub(super) fn read(&self) -> Option<Variant> {
-        let read: DataValue = self.client().read(&NodeId::string(1, CONSTANT)).unwrap();
-        assert_eq!(read.status_code(), StatusCode::Good);
-        read.value
+    /// Returns a client that reads the constant value at the Provider.
+    pub(super) fn direct(&self) -> Direct {
+        Direct(self.client())
     }
 
     /// Changes the constant value.
@@ -159,32 +159,57 @@ impl Plant {
                 &mirrored,
                 &options,
             ));
-            let watch = |kind: &str, endpoint: &str, nodes: &Nodes| {
-                let [constant, changing] =
-                    [&nodes.constant, &nodes.changing].map(ToString::to_string);
-                let arguments = [
-                    "watch",
-                    endpoint,
-                    &constant,
-                    &changing,
-                    "--json",
-                    "--timeout",
-                    "2s",
-                ];
-                Follower::watch(&name(kind), &mut self.sandbox.takt(&arguments), nodes)
-            };
-            found.push(watch("watch", provider, &own));
+            let nodes = client_process::texts([&own.constant, &own.changing]);
+            let [constant, changing] = [&nodes[0], &nodes[1]];
+            let watch = [provider, constant, changing, "--json", "--timeout", "2s"];
+            let watch = self.sandbox.takt(&[&["watch"], &watch[..]].concat());
+            found.push(Follower::rows(&name("watch"), watch, nodes.clone()));
         }
         let (_, provider, registry) = ways[1];
-        found.push(Follower::asynchronous("async", provider, &own, &options));
-        found.push(Follower::asynchronous(
-            "async, forwarded",
-            registry,
-            &forwarded,
-            &options,
-        ));
+        let by_tcp = [
+            ("async", provider, &own),
+            ("async, forwarded", registry, &forwarded),
+        ];
+        for (name, endpoint, nodes) in by_tcp {
+            let nodes = client_process::texts([&nodes.constant, &nodes.changing]);
+            let nodes = [nodes[0].as_str(), nodes[1].as_str()];
+            found.push(self.process(name, ("async", endpoint), nodes));
+        }
+        let paths = [CONSTANT, CHANGING].map(|path| format!("{}/{path}", self.provider_name));
+        let paths = [paths[0].as_str(), paths[1].as_str()];
+        let consumer = ("consumer", ways[0].2);
+        found.push(self.process("Consumer in a process", consumer, paths));
         found.push(self.consumer());
+        // Each message has all values, or one message in a second.
+        found.push(self.publisher("publish over memory", &by_memory, 1));
+        found.push(self.publisher("publish over TCP", provider, 20));
         found
+    }
+
+    /// Starts a follower in a process of its own.
+    fn process(&self, name: &str, (kind, endpoint): (&str, &str), nodes: [&str; 2]) -> Follower {
+        let mut command = client_process::command(kind, endpoint, nodes);
+        self.sandbox.confine(&mut command);
+        Follower::rows(name, command, client_process::ROWS.map(str::to_owned))
+    }
+
+    /// Starts a Publisher of the Provider's values, and a receiver.
+    fn publisher(&self, name: &str, from: &str, key_frame_count: u32) -> Follower {
+        let port = takt_ports::reserve();
+        let file = self.sandbox.data_directory().join(format!("{port}.toml"));
+        let variables = [CONSTANT, CHANGING];
+        let text = receiver::publisher(&self.provider_name, variables, (port, key_frame_count));
+        std::fs::write(&file, text).unwrap();
+        let arguments = [
+            "publish",
+            file.to_str().unwrap(),
+            "--from",
+            from,
+            "--timeout",
+            "2s",
+        ];
+        let receiver = Receiver::start(port);
+        Follower::publisher(name, self.sandbox.takt(&arguments), receiver)
     }
 
     fn consumer(&self) -> Follower {
@@ -229,6 +254,9 @@ impl Plant {
             (Disturbance::Stall, Side::Provider) => self.provider().process.signal(stop),
             (Disturbance::Stall, Side::Registry) => self.registry().process.signal(stop),
             (Disturbance::Cut, _) => self.set_cut(true),
+            (Disturbance::Restart, Side::Clients) => {
+                signal(followers, rustix::process::Signal::KILL)
+            }
             (Disturbance::Restart, Side::Registry) => self.registry().process.kill(),
             (Disturbance::Restart, _) => self.provider().process.kill(),
         }
@@ -241,6 +269,9 @@ impl Plant {
             (Disturbance::Stall, Side::Provider) => self.provider().process.signal(go_on),
             (Disturbance::Stall, Side::Registry) => self.registry().process.signal(go_on),
             (Disturbance::Cut, _) => self.set_cut(false),
+            (Disturbance::Restart, Side::Clients) => {
+                followers.iter_mut().for_each(Follower::restart)
+            }
             (Disturbance::Restart, Side::Registry) => self.start_registry(),
             (Disturbance::Restart, _) => self.start_provider(),
         }
@@ -257,6 +288,18 @@ impl Plant {
 
     fn registry(&mut self) -> &mut Registry {
         self.registry.as_mut().unwrap()
+    }
+}
+
+/// A client of the Provider itself.
+pub(super) struct Direct(Client);
+
+impl Direct {
+    /// Reads the constant value.
+    pub(super) fn read(&mut self) -> Option<Variant> {
+        let read: DataValue = self.0.read(&NodeId::string(1, CONSTANT)).unwrap();
+        assert_eq!(read.status_code(), StatusCode::Good);
+        read.value
     }
 }
 

@@ -11,11 +11,12 @@ use serde_json::Value;
 use takt_app::DateTime;
 use takt_tests::clock_steps::STEPS;
 use takt_tests::process::Process;
-use takt_tests::soak::Random;
+use takt_tests::random::Random;
 
 use super::case::{Disturbance, LIMIT, Side};
 use super::companions;
 use super::followers::Follower;
+use super::moment::Moment;
 use super::plant::Plant;
 use super::settled::settle;
 
@@ -43,7 +44,7 @@ fn values_stay_true_under_all_disturbances() {
     let mut subscriber = companions::subscriber(&plant, port);
     let publisher = companions::publisher(&plant, port);
     let begin = Instant::now();
-    settle(&plant, &mut followers, "before", begin);
+    settle(&plant, &mut followers, "before", &Moment::now());
     let (mut rounds, mut killed) = (0, 0);
     while begin.elapsed() < length {
         rounds += 1;
@@ -90,10 +91,10 @@ fn values_stay_true_under_all_disturbances() {
         if random.below(3) == 0 {
             plant.change();
         }
-        settle(&plant, &mut followers, &case, Instant::now());
+        settle(&plant, &mut followers, &case, &Moment::now());
     }
     println!("{rounds} disturbances, {killed} killed clients");
-    settle(&plant, &mut followers, "at the end", Instant::now());
+    settle(&plant, &mut followers, "at the end", &Moment::now());
     companions::check_history(&plant);
     let sent = last_row(publisher);
     let received = last_row(subscriber);

@@ -1,4 +1,4 @@
-//! Values of the soak, which contain a check of their consistency.
+//! Values that contain a check of their consistency.
 
 /// Variables of a Provider with their numbers of elements. The last one does not fit a slot of a channel.
 pub const VARIABLES: [(&str, usize); 3] = [("Small", 16), ("Array", 1024), ("Large", 16384)];
@@ -45,26 +45,6 @@ fn block(seed: u32, length: usize) -> [u32; BLOCK] {
         next = next.wrapping_mul(1_664_525).wrapping_add(length as u32);
         this
     })
-}
-
-/// Pseudo-random numbers, determined by the seed (xorshift, G. Marsaglia).
-#[derive(Debug, Clone)]
-pub struct Random(u64);
-
-impl Random {
-    /// Creates a generator.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// Returns a number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The processes of the soak: a Provider whose values change all the time, or a Consumer that reads and checks them.
+//! The processes of the tests `patience::kills`: a Provider whose values change all the time, or a Consumer that reads and checks them.
 //! Each shuts down when its standard input ends, and may be killed by SIGKILL at any time.
 //!
 //! ```text
-//! takt-soak-peer provider REGISTRY NUMBER NAME
-//! takt-soak-peer consumer REGISTRY SEED NAME...
+//! takt-killed-peer provider REGISTRY NUMBER NAME
+//! takt-killed-peer consumer REGISTRY SEED NAME...
 //! ```
 #![allow(
     clippy::expect_used,
@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use takt_app::{ClientError, ClientOptions, Consumer, Item, Provider, Variable, Waiting};
 use takt_cell::Cell;
-use takt_tests::soak::{self, Random, VARIABLES};
+use takt_tests::checked_values::{self, VARIABLES};
+use takt_tests::random::Random;
 use takt_ua::{DateTime, Elements, StatusCode, Variant};
 
 /// Time limit of a request, connecting included; and the time after which it counts as a hang, which allows for a
@@ -54,7 +55,7 @@ fn provide(registry: &str, number: u32, name: &str, stop: &AtomicBool) {
         .iter()
         .map(|(_, length)| {
             let mut elements = vec![0; *length];
-            soak::fill(number, 0, &mut elements);
+            checked_values::fill(number, 0, &mut elements);
             let cell = Arc::new(Cell::of(&Variant::from(elements.clone())));
             (elements, cell)
         })
@@ -71,7 +72,7 @@ fn provide(registry: &str, number: u32, name: &str, stop: &AtomicBool) {
         for (index, (elements, cell)) in variables.iter_mut().enumerate() {
             // The large Variable changes less often, so that mainly the readers are busy.
             if index < 2 || counter % 64 == 0 {
-                soak::fill(number, counter, elements);
+                checked_values::fill(number, counter, elements);
                 cell.set_u32s(elements, StatusCode::Good, DateTime::now())
                     .expect("it fits the cell");
             }
@@ -94,7 +95,7 @@ fn consume(registry: &str, seed: u64, names: &[&str], stop: &AtomicBool) {
             0 => Waiting::ADAPTIVE,
             _ => Waiting::Sleep,
         },
-        ..ClientOptions::named("Soak")
+        ..ClientOptions::named("Killed")
     };
     let mut consumer = Consumer::connect(registry, options).expect("the registry is there");
     let mut wanted = Vec::new();
@@ -148,7 +149,9 @@ fn request(consumer: &mut Consumer, wanted: &Wanted) -> Result<(), ClientError> 
     assert!(status.is_good(), "{path}: {status}");
     let whole = match &value.value {
         Some(Variant::Array(array)) => match &array.elements {
-            Elements::UInt32(elements) => soak::is_whole(wanted.provider, wanted.length, elements),
+            Elements::UInt32(elements) => {
+                checked_values::is_whole(wanted.provider, wanted.length, elements)
+            }
             _ => false,
         },
         _ => false,

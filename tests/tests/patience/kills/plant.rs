@@ -1,4 +1,4 @@
-//! The processes of the soak.
+//! The processes of the test.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ impl<'a> Plant<'a> {
     }
 
     fn peer(&self, arguments: &[&str]) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_takt-soak-peer"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_takt-killed-peer"));
         self.sandbox.confine(&mut command).args(arguments);
         Process::spawn(&arguments.join(" "), &mut command)
     }

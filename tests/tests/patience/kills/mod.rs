@@ -1,8 +1,8 @@
-//! A soak: 16 Consumers read from three Providers as fast as they can, while Providers and Consumers are killed at
+//! Kills: 16 Consumers read from three Providers as fast as they can, while Providers and Consumers are killed at
 //! random (SIGKILL) and started again. It checks that nothing hangs, no value is torn, and nothing leaks: neither
 //! memory or descriptors in the surviving processes, nor files.
 //!
-//! By default some ten thousand requests; `TAKT_SOAK_REQUESTS=10000000` sets the number, `TAKT_SOAK_SEED=1` repeats
+//! By default some ten thousand requests; `TAKT_KILLS_REQUESTS=10000000` sets the number, `TAKT_KILLS_SEED=1` repeats
 //! the choice of killed processes.
 
 mod plant;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use plant::{CONSUMERS, PROVIDERS, Plant, Usage};
 use takt_tests::Sandbox;
-use takt_tests::soak::Random;
+use takt_tests::random::Random;
 
 const REQUESTS: u64 = 40_000;
 /// Smallest number of processes to be killed, independent of the speed of the machine.
@@ -38,8 +38,8 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn no_hangs_torn_values_or_leaks_while_peers_are_killed() {
-    let wanted = number("TAKT_SOAK_REQUESTS").unwrap_or(REQUESTS);
-    let seed = number("TAKT_SOAK_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    let wanted = number("TAKT_KILLS_REQUESTS").unwrap_or(REQUESTS);
+    let seed = number("TAKT_KILLS_SEED").unwrap_or_else(|| u64::from(std::process::id()));
     println!("{wanted} requests, seed {seed}");
     let mut random = Random::new(seed);
     let sandbox = Sandbox::new();
@@ -48,7 +48,7 @@ fn no_hangs_torn_values_or_leaks_while_peers_are_killed() {
         let mut plant = Plant::start(&sandbox, seed);
         let alone = plant.descriptors();
         plant.start_consumers();
-        soak(&mut plant, &mut random, wanted);
+        disturb(&mut plant, &mut random, wanted);
         plant.stop_consumers();
         eventually("descriptors are closed", || {
             let now = plant.descriptors();
@@ -64,7 +64,7 @@ fn no_hangs_torn_values_or_leaks_while_peers_are_killed() {
     });
 }
 
-fn soak(plant: &mut Plant<'_>, random: &mut Random, wanted: u64) {
+fn disturb(plant: &mut Plant<'_>, random: &mut Random, wanted: u64) {
     let started = Instant::now();
     let mut next_kill = Instant::now();
     let mut kills = [0_u32; 2];
