@@ -157,7 +157,7 @@ impl IssuedTokens {
     fn keys(&self) -> Result<Arc<JwtKeys>, String> {
         let changed = FileState::of(&self.options.keys);
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if keys.read_at != changed {
+        if keys.read_at.is_none() || keys.read_at != changed {
             // A file that has just changed can change again within the resolution of its time stamp.
             keys.read_at = changed.filter(|state| state.has_passed(FileState::SAME_TIME));
             let before = keys.keys.as_ref().err().cloned();
