@@ -86,6 +86,8 @@ struct State {
     fixed: usize,
     /// Last queued sample, for the filter.
     last: Option<Sample>,
+    /// True if there was no memory for the value of the last sample.
+    has_forgotten: bool,
     /// Place of the item in `ready`.
     listed: Option<Place>,
     /// True if the item only samples, and another one has triggered it.
@@ -141,6 +143,7 @@ impl MonitoredItem {
                 parameters,
                 mode,
                 last: None,
+                has_forgotten: false,
                 listed: None,
                 is_triggered: false,
                 is_deleted: false,
@@ -384,10 +387,17 @@ impl MonitoredItem {
         if state.mode != MonitoringMode::Reporting || !state.queue.is_empty() {
             return;
         }
-        if let Some(last) = state.last.clone() {
-            state.queue.push(last);
-            self.list(&mut state);
+        let Some(mut last) = state.last.clone() else {
+            return;
+        };
+        if state.has_forgotten {
+            // There was no memory to keep the value. The next sample has it.
+            last.status = StatusCode::BadOutOfMemory;
+            state.last = None;
+            state.seen = Seen::Nothing;
         }
+        state.queue.push(last);
+        self.list(&mut state);
     }
 
     /// Deletes the item: nothing is sampled or published any more. Returns samples that are still to be freed.
@@ -458,9 +468,11 @@ impl State {
     /// Keeps a sample for comparison with the next one, without its value if there is no memory for it.
     fn remember(&mut self, sample: Sample) {
         self.last = Some(sample);
+        self.has_forgotten = false;
         if !self.count_memory(0)
             && let Some(last) = &mut self.last
         {
+            self.has_forgotten = !last.value.is_empty();
             last.value = Vec::new();
             self.count_memory(0);
         }

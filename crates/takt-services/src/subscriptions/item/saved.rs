@@ -40,7 +40,7 @@ impl MonitoredItem {
                 requested_parameters: requested.clone(),
             },
             timestamps: state.parameters.timestamps,
-            last: state.last.clone(),
+            last: state.last.clone().filter(|_| !state.has_forgotten),
             samples,
             has_overflow_event,
             links: links.map(|linked| linked.id).collect(),
