@@ -8,6 +8,7 @@ use takt_link::{LaunchDrops, open_receiver, open_sender};
 use takt_pubsub::publisher::{DataSource, WriterGroup};
 use takt_pubsub::runtime::{LinkPlan, reader_links, writer_group_link};
 use takt_pubsub::subscriber::{DataTarget, Subscriber};
+use takt_pubsub::{LossCause, Losses};
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::Cyclic;
 use takt_rt::faults::PageFaults;
@@ -145,6 +146,7 @@ impl ControlLoop {
             misses: Misses::default(),
             received: 0,
             refused: 0,
+            last_refusal: None,
             sent: 0,
             send_errors: 0,
             last_error: None,
@@ -161,9 +163,12 @@ impl ControlLoop {
             max_wake_up_latency_nanos: 0,
             received: 0,
             refused: 0,
+            last_refusal: None,
+            receive_losses: Losses::default(),
             sent: 0,
             send_errors: 0,
             last_error: None,
+            send_losses: Losses::default(),
             launch_drops: LaunchDrops::default(),
             page_faults: 0,
             missed: 0,
@@ -201,8 +206,19 @@ impl ControlLoop {
         }
         running.send(&mut links, application);
         let page_faults = PageFaults::of_this_thread() - faults;
+        let mut receive_losses = running.subscriber.losses();
+        for receiver in &links.receivers {
+            receive_losses.add_link(&receiver.counters());
+        }
+        let launch_drops = links.sender.launch_drops();
+        let mut send_losses = Losses::default();
+        send_losses.add(LossCause::LaunchTime, launch_drops.missed);
+        send_losses.add_link(&links.sender.close());
         Ok(ControlReport {
-            launch_drops: links.sender.launch_drops(),
+            launch_drops,
+            receive_losses,
+            send_losses,
+            last_refusal: running.last_refusal.map(|error| error.to_string()),
             page_faults: page_faults.minor + page_faults.major,
             received: running.received,
             refused: running.refused,

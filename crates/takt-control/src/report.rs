@@ -1,6 +1,7 @@
 //! Numbers of a run of a control loop.
 
 use takt_link::LaunchDrops;
+use takt_pubsub::Losses;
 
 use crate::preparation::Preparation;
 
@@ -34,14 +35,20 @@ pub struct ControlReport {
     pub max_wake_up_latency_nanos: u64,
     /// Number of DataSetMessages that were received.
     pub received: u64,
-    /// Number of messages that were received and refused.
+    /// Number of messages that were received and refused, or parts of which were.
     pub refused: u64,
+    /// Last of the reasons.
+    pub last_refusal: Option<String>,
+    /// Received messages that were lost, by cause, at the links and in the Subscriber.
+    pub receive_losses: Losses,
     /// Number of NetworkMessages that the kernel took.
     pub sent: u64,
     /// Number of cycles in which sending, or making the message, failed.
     pub send_errors: u64,
     /// Last of these errors.
     pub last_error: Option<String>,
+    /// Sent messages that were lost, by cause, at the link.
+    pub send_losses: Losses,
     /// Messages that were dropped because of their launch times, by cause.
     pub launch_drops: LaunchDrops,
     /// Page faults of the thread in its cycles.

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use takt_link::{LaunchTime, LinkError, Receiver, Sender};
-use takt_pubsub::Now;
 use takt_pubsub::publisher::WriterGroup;
 use takt_pubsub::runtime::LinkOutput;
 use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
+use takt_pubsub::{Now, ReceiveError};
 use takt_rt::clock::{Clock, monotonic_nanos, tai_nanos};
 use takt_rt::cyclic::Cycle;
 use takt_rt::sleeping::sleep_until;
@@ -52,6 +52,7 @@ pub(crate) struct Running {
     pub(crate) misses: Misses,
     pub(crate) received: u64,
     pub(crate) refused: u64,
+    pub(crate) last_refusal: Option<ReceiveError>,
     pub(crate) sent: u64,
     pub(crate) send_errors: u64,
     pub(crate) last_error: Option<SendError>,
@@ -170,12 +171,14 @@ impl Running {
                     true => left.saturating_sub(self.options.real_time.spin),
                     false => Duration::ZERO,
                 };
-                let (subscriber, refused) = (&mut self.subscriber, &mut self.refused);
+                let subscriber = &mut self.subscriber;
+                let (refused, last_refusal) = (&mut self.refused, &mut self.last_refusal);
                 let mut observer = Observer {
                     application: &mut *application,
                     taken_nanos: 0,
                     link_time: None,
                     accepted: 0,
+                    refused: None,
                 };
                 // A link that is down is tried again; messages do not come meanwhile.
                 let _ = receiver.receive(timeout, &mut |received| {
@@ -183,10 +186,17 @@ impl Running {
                     observer.link_time = received.time;
                     let operational = PubSubState::Operational;
                     let bytes = received.bytes;
-                    let outcome =
-                        subscriber.receive(Now::read(), operational, bytes, &mut observer);
-                    *refused += u64::from(outcome.is_err());
+                    match subscriber.receive(Now::read(), operational, bytes, &mut observer) {
+                        Ok(reception) => *refused += reception.refused as u64,
+                        Err(error) => {
+                            *refused += 1;
+                            *last_refusal = Some(error);
+                        }
+                    }
                 });
+                if let Some(error) = observer.refused {
+                    self.last_refusal = Some(error);
+                }
                 self.fresh += observer.accepted;
                 self.received += observer.accepted;
             }
@@ -280,9 +290,14 @@ struct Observer<'a> {
     taken_nanos: i64,
     link_time: Option<takt_link::ReceiveTime>,
     accepted: u64,
+    refused: Option<ReceiveError>,
 }
 
 impl SubscriberObserver for Observer<'_> {
+    fn refused(&mut self, error: &ReceiveError) {
+        self.refused = Some(error.clone());
+    }
+
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         self.accepted += 1;
         self.application.received(&ReceivedMessage {

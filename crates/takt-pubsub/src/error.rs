@@ -172,6 +172,39 @@ pub enum ReceiveError {
         /// Number of fields in the metadata.
         count: usize,
     },
+    /// Fields cannot be decoded, and are Bad. The other fields of the message are accepted.
+    #[error("DataSetReader '{reader}': {fields} cannot be decoded: the value is {status}")]
+    Unreadable {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Names of the fields.
+        fields: String,
+        /// StatusCode of the first one.
+        status: StatusCode,
+    },
+    /// Fields are not encoded according to OPC 10000-6, but can be read. The message is accepted.
+    #[error(
+        "DataSetReader '{reader}': {fields} is not encoded according to OPC 10000-6, but can be read (U+FFFD stands for bytes of a \
+         text that are not UTF-8)"
+    )]
+    Mended {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Names of the fields.
+        fields: String,
+    },
+    /// A DataSetMessage cannot be decoded, and the end of what cannot be decoded is not known: nothing of it is accepted.
+    #[error(
+        "DataSetReader '{reader}': a message is lost, because {part} cannot be decoded: {reason}"
+    )]
+    Lost {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Name of the field, or the message.
+        part: String,
+        /// Error of the field or of the message.
+        reason: String,
+    },
     /// An announcement is not kept, because the memory budget of the Subscriber is spent.
     #[error("{what} cannot be stored: {source}")]
     Memory {
@@ -190,4 +223,11 @@ pub enum ReceiveError {
         /// StatusCode of the target.
         status: StatusCode,
     },
+}
+
+impl ReceiveError {
+    /// Returns true if the whole NetworkMessage cannot be decoded.
+    pub(crate) fn is_of_encoding(&self) -> bool {
+        matches!(self, Self::Wire(_) | Self::Json(_))
+    }
 }

@@ -1,5 +1,7 @@
 //! Numbers of lost messages, by cause.
 
+use takt_link::LinkCounters;
+
 /// Cause of lost messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum LossCause {
@@ -36,11 +38,14 @@ pub enum LossCause {
     /// No DataSetReader takes them.
     #[error("they are for no DataSetReader")]
     Unclaimed,
+    /// They cannot be decoded, or some of their fields cannot, which then are Bad.
+    #[error("they, or some of their fields, cannot be decoded")]
+    Encoding,
 }
 
 impl LossCause {
     /// All causes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Overflow,
         Self::Discard,
         Self::Refusal,
@@ -51,6 +56,7 @@ impl LossCause {
         Self::Chunks,
         Self::Kind,
         Self::Unclaimed,
+        Self::Encoding,
     ];
 
     /// Returns the name of the number of messages with this cause.
@@ -66,6 +72,7 @@ impl LossCause {
             Self::Chunks => "incomplete",
             Self::Kind => "unknownKind",
             Self::Unclaimed => "unclaimed",
+            Self::Encoding => "undecodable",
         }
     }
 }
@@ -88,7 +95,20 @@ impl Losses {
         all.filter(|(_, count)| *count > 0)
     }
 
-    pub(crate) fn add(&mut self, cause: LossCause, count: u64) {
+    /// Returns the number of all lost messages; one that was lost for two causes counts twice.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Adds the messages that a link has lost.
+    pub fn add_link(&mut self, counters: &LinkCounters) {
+        self.add(LossCause::Overflow, counters.overflowed);
+        self.add(LossCause::Discard, counters.discarded);
+        self.add(LossCause::Refusal, counters.refused);
+    }
+
+    /// Adds messages that were lost for a cause.
+    pub fn add(&mut self, cause: LossCause, count: u64) {
         self.0[cause as usize] += count;
     }
 }

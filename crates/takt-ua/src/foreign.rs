@@ -37,6 +37,25 @@ pub fn decode_within<'a, T>(
     limits: Limits,
     decode: impl Fn(&mut Decoder<'a>) -> Result<T, DecodeError>,
 ) -> Result<T, DecodeError> {
+    decode_with(bytes, limits, decode)
+}
+
+/// Does the same as [`decode`](self::decode), with errors of another type.
+///
+/// # Errors
+/// As [`decode`](self::decode).
+pub fn decode_as<'a, T, E>(
+    bytes: &'a [u8],
+    decode: impl Fn(&mut Decoder<'a>) -> Result<T, E>,
+) -> Result<T, E> {
+    decode_with(bytes, Limits::DEFAULT, decode)
+}
+
+fn decode_with<'a, T, E>(
+    bytes: &'a [u8],
+    limits: Limits,
+    decode: impl Fn(&mut Decoder<'a>) -> Result<T, E>,
+) -> Result<T, E> {
     let mut decoder = Decoder::tolerant(bytes, limits, false, pass_structure);
     let decoded = decode(&mut decoder);
     if !decoder.has_doubt() || (decoded.is_ok() && decoder.remaining() == 0) {

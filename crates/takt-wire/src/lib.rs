@@ -74,8 +74,9 @@ pub use chunking::{
     ChunkReassembler, ChunkWriter, ReassembledPayload, ReassemblyError, ReassemblyLimits,
 };
 pub use data_set_message::{
-    Action, ActionFields, ActionFieldsRef, ActionRef, DataSetContent, DataSetContentRef,
-    DataSetMessage, DataSetMessageRef, DeltaField, DeltaFields, DeltaFieldsRef, Fields, FieldsRef,
+    Action, ActionFields, ActionFieldsRef, ActionRef, DamagedField, DataSetContent,
+    DataSetContentRef, DataSetMessage, DataSetMessageRef, DeltaField, DeltaFields, DeltaFieldsRef,
+    Fields, FieldsRef, LostMessage, MendedDataSetMessage,
 };
 pub use discovery::{
     AnnouncementContent, ApplicationInformation, DiscoveryAnnouncement, DiscoveryProbe,

@@ -1,13 +1,14 @@
 //! Action messages of both mappings (OPC 10000-14, 7.2.4.4.2, 7.2.4.5.9, 7.2.4.5.10 and 7.2.5.6).
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use takt_ua::enumerations::ActionState;
 use takt_ua::structures::DataSetMetaDataType;
-use takt_ua::{ByteString, DateTime, StatusCode, UaString, Variant};
+use takt_ua::{ByteString, DataValue, DateTime, StatusCode, UaString, Variant};
 use takt_wire::json::{
     JsonAction, JsonActionKind, JsonActionMessage, JsonField, JsonFieldEncoding, JsonMessage,
-    JsonPayload,
+    JsonMessageError, JsonPayload,
 };
 use takt_wire::{
     Action, ActionFields, ActionFieldsRef, ActionHeader, DataSetContent, DataSetContentRef,
@@ -40,6 +41,8 @@ pub(super) struct ActionMessage {
     pub(super) requestor_id: Option<PublisherId>,
     pub(super) timeout_hint: Option<Duration>,
     pub(super) exchanges: Vec<Exchange>,
+    /// Error of a request or response that cannot be decoded; it is not among the others.
+    pub(super) lost: Option<ReceiveError>,
 }
 
 /// Request, or the response to it.
@@ -50,7 +53,8 @@ pub(super) struct Exchange {
     pub(super) request_id: u16,
     pub(super) action_state: ActionState,
     pub(super) status: StatusCode,
-    /// Arguments or results; an error if they do not match the metadata.
+    /// Arguments or results; an error if they do not match the metadata, or if an argument cannot be decoded. For a result that
+    /// cannot be decoded, there is its StatusCode.
     pub(super) fields: Result<Vec<Variant>, StatusCode>,
 }
 
@@ -92,11 +96,32 @@ impl ActionMessage {
             return Ok(None);
         };
         let is_request = header.request;
-        let mut exchanges = Vec::new();
-        for message in messages.iter() {
-            let message = message?;
+        let (mut exchanges, mut lost) = (Vec::new(), None);
+        for (position, found) in messages.iter().enumerate() {
+            let mended;
+            let (message, is_mended) = match found {
+                Ok(message) => (message, false),
+                Err(error) => match messages.mend(position, error) {
+                    Ok(message) => {
+                        mended = message;
+                        (mended.message()?, true)
+                    }
+                    Err(error) => {
+                        lost = Some(error.error.into());
+                        continue;
+                    }
+                },
+            };
             let id = message.data_set_writer_id.unwrap_or(0);
-            exchanges.extend(Exchange::of_uadp(&message, meta_data(is_request, id)));
+            let exchange = Exchange::of_uadp(&message, is_request, meta_data(is_request, id));
+            exchanges.extend(exchange.map(|exchange| match is_mended && is_request {
+                // An Action is not carried out with an argument that is guessed.
+                true => Exchange {
+                    fields: Err(StatusCode::BadDecodingError),
+                    ..exchange
+                },
+                false => exchange,
+            }));
         }
         let header = header.to_owned();
         Ok(Some(Self {
@@ -112,6 +137,7 @@ impl ActionMessage {
                 .and_then(PublisherId::from_variant),
             timeout_hint: header.timeout_hint.map(milliseconds),
             exchanges,
+            lost,
         }))
     }
 
@@ -122,7 +148,7 @@ impl ActionMessage {
         let is_request = message.kind == JsonActionKind::Request;
         let exchange = |action: &JsonAction| {
             let id = action.data_set_writer_id.unwrap_or(0);
-            Exchange::of_json(action, meta_data(is_request, id))
+            Exchange::of_json(action, is_request, meta_data(is_request, id))
         };
         Self {
             is_request,
@@ -133,6 +159,7 @@ impl ActionMessage {
                 .then_some(PublisherId::String(message.requestor_id)),
             timeout_hint: message.timeout_hint.map(milliseconds),
             exchanges: message.messages.iter().map(exchange).collect(),
+            lost: None,
         }
     }
 
@@ -203,6 +230,7 @@ impl ActionMessage {
 impl Exchange {
     fn of_uadp(
         message: &DataSetMessageRef<'_>,
+        is_request: bool,
         meta_data: Option<&DataSetMetaDataType>,
     ) -> Option<Self> {
         let action = match message.content {
@@ -216,7 +244,11 @@ impl Exchange {
             }
             ActionFieldsRef::RawData { bytes, .. } => meta_data
                 .and_then(|meta_data| RawDataLayout::new(meta_data).ok())
-                .and_then(|layout| layout.decode(bytes).ok())
+                .and_then(|layout| match layout.decode(bytes) {
+                    Ok(values) => Some(values),
+                    Err(_) if is_request => None,
+                    Err(_) => layout.mend(bytes).ok().map(|(values, _)| values),
+                })
                 .ok_or(StatusCode::BadDecodingError),
         };
         Some(Self {
@@ -229,21 +261,39 @@ impl Exchange {
         })
     }
 
-    /// Reads the fields of a JSON message by their names, in the order of the metadata.
-    fn of_json(action: &JsonAction, meta_data: Option<&DataSetMetaDataType>) -> Self {
+    /// Reads the fields of a JSON message by their names, in the order of the metadata. A result that is missing is null, if
+    /// another one follows.
+    fn of_json(
+        action: &JsonAction,
+        is_request: bool,
+        meta_data: Option<&DataSetMetaDataType>,
+    ) -> Self {
         let empty = JsonPayload::default();
         let payload = action.payload.as_ref().unwrap_or(&empty);
-        let value = |field: JsonField| field.value.value.unwrap_or_default();
-        let read = payload.fields(meta_data).map(|fields| match meta_data {
-            None => fields.into_iter().map(value).collect(),
-            Some(meta_data) => {
-                let mut found = Vec::new();
-                for described in &meta_data.fields {
-                    let field = fields.iter().find(|it| described.name == it.name.as_str());
-                    found.extend(field.cloned().map(value));
-                }
-                found
+        let value = |read: Result<DataValue, JsonMessageError>| match read {
+            Ok(value) if value.status_code().is_bad() => {
+                Ok(Variant::StatusCode(value.status_code()))
             }
+            Ok(value) => Ok(value.value.unwrap_or_default()),
+            // An Action is not carried out with an argument that cannot be decoded.
+            Err(error) if is_request => Err(error.status_code()),
+            Err(error) => Ok(Variant::StatusCode(error.status_code())),
+        };
+        let fields = payload.read(meta_data);
+        let fields = fields.map(|(name, read)| Ok((name, value(read)?)));
+        let read = fields.collect::<Result<Vec<_>, _>>().map(|fields| {
+            let Some(meta_data) = meta_data else {
+                return fields.into_iter().map(|(_, value)| value).collect();
+            };
+            let mut fields: HashMap<&str, Variant> = fields.into_iter().collect();
+            let mut found = Vec::new();
+            for (index, described) in meta_data.fields.iter().enumerate() {
+                if let Some(value) = fields.remove(described.name.as_str()) {
+                    found.resize(index, Variant::Empty);
+                    found.push(value);
+                }
+            }
+            found
         });
         Self {
             data_set_writer_id: action.data_set_writer_id.unwrap_or(0),
@@ -251,7 +301,7 @@ impl Exchange {
             request_id: action.request_id,
             action_state: action.action_state,
             status: action.status.unwrap_or(StatusCode::Good),
-            fields: read.map_err(|_| StatusCode::BadDecodingError),
+            fields: read,
         }
     }
 

@@ -212,7 +212,9 @@ impl Requestor {
         for answer in response.exchanges {
             self.take(now, answer)?;
         }
-        Ok(())
+        response
+            .lost
+            .map_or(Ok(()), |error| Err(ActionError::from(error)))
     }
 
     fn take(&mut self, now: Now, answer: Exchange) -> Result<(), PublishError> {
@@ -368,6 +370,7 @@ impl Requestor {
             requestor_id: Some(self.requestor_id.clone()),
             timeout_hint: Some(timeout),
             exchanges: vec![request],
+            lost: None,
         };
         let actions = &self.actions;
         let meta_data = |id| meta_data(actions, true, id);

@@ -123,7 +123,7 @@ impl Responder {
     /// begun.
     ///
     /// # Errors
-    /// The message is not one of OPC 10000-14, or the response cannot be encoded.
+    /// The message, or a request in it, is not one of OPC 10000-14, or the response cannot be encoded.
     pub fn receive(
         &mut self,
         now: Now,
@@ -145,8 +145,12 @@ impl Responder {
             answers.extend(self.answer(now.instant, &message, request, handler));
             begun += usize::from(self.tickets != before);
         }
+        let lost = message.lost.take();
         self.send(now.date_time, &message, answers)?;
-        Ok(begun)
+        match lost {
+            Some(error) => Err(error.into()),
+            None => Ok(begun),
+        }
     }
 
     /// Ends an Action that was [`Executing`](ActionOutcome::Executing); returns `false` if it is not, perhaps because its time is
@@ -348,6 +352,7 @@ impl Responder {
             requestor_id: requestor.requestor_id.clone(),
             timeout_hint: None,
             exchanges: answers,
+            lost: None,
         };
         let mut bytes = self.encode(now, &response)?;
         if bytes.len() > self.max_message_size {

@@ -144,6 +144,7 @@ impl JsonMapping {
             ),
             data_set_class_id: class.filter(|_| self.has(Mask::DataSetClassId)),
             messages,
+            refused: Vec::new(),
         }
     }
 

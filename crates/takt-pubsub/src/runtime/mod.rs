@@ -368,12 +368,7 @@ impl PubSub {
 
 impl<C> Running<C> {
     fn state(&self) -> ComponentState {
-        ComponentState {
-            name: self.name.clone(),
-            state: self.status.state(),
-            link: self.status.link(),
-            statistics: self.status.statistics(),
-        }
+        self.status.component(&self.name)
     }
 }
 

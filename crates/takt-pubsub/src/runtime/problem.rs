@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use takt_link::{BrokerRefusal, LinkError};
 
+use crate::action::ActionError;
 use crate::error::PublishError;
 
 /// Number of problems that wait to be taken; further ones are only counted as errors.
@@ -32,6 +33,9 @@ pub enum ProblemCause {
     /// The broker refuses messages.
     #[error("messages are lost: {0}")]
     Refusal(BrokerRefusal),
+    /// A request for an Action is not understood, or its response is not made.
+    #[error(transparent)]
+    Action(#[from] ActionError),
     /// An event is not sent.
     #[error(
         "an event was refused: too many events wait, it has another number of fields than its DataSet, or there is no such DataSetWriter"

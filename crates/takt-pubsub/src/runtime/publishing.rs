@@ -16,7 +16,7 @@ use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::output::LinkOutput;
 use super::problem::{ProblemCause, ProblemSender};
-use super::status::{Status, add_link_losses, state_of_link};
+use super::status::{Status, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
 use crate::losses::{LossCause, Losses};
@@ -127,7 +127,7 @@ impl PublisherThread {
     fn tell_losses(&self, counters: LinkCounters, late: u64) {
         let before = self.status.statistics().losses;
         let mut losses = Losses::default();
-        add_link_losses(&mut losses, counters);
+        losses.add_link(&counters);
         losses.add(LossCause::LaunchTime, late);
         self.status.set_losses(&losses);
         if let Some(reason) = counters.refusal

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use takt_link::{LinkCounters, LinkState};
+use takt_link::LinkState;
 use takt_rt::cyclic::Cycle;
 use takt_ua::enumerations::PubSubState;
 
@@ -79,6 +79,16 @@ impl Default for Status {
 }
 
 impl Status {
+    /// Returns the state of the component with this name.
+    pub(super) fn component(&self, name: &str) -> ComponentState {
+        ComponentState {
+            name: name.to_owned(),
+            state: self.state(),
+            link: self.link(),
+            statistics: self.statistics(),
+        }
+    }
+
     pub(super) fn state(&self) -> PubSubState {
         PubSubState(self.state.load(Ordering::Relaxed))
     }
@@ -162,13 +172,6 @@ impl Status {
 
 /// Interval in which the numbers of links are read: asking the kernel costs a system call.
 pub(super) const COUNT_INTERVAL: Duration = Duration::from_millis(250);
-
-/// Adds the messages that a link has lost.
-pub(super) fn add_link_losses(losses: &mut Losses, counters: LinkCounters) {
-    losses.add(LossCause::Overflow, counters.overflowed);
-    losses.add(LossCause::Discard, counters.discarded);
-    losses.add(LossCause::Refusal, counters.refused);
-}
 
 /// Returns the state of a component that has only a link.
 pub(super) fn state_of_link(link: LinkState) -> PubSubState {

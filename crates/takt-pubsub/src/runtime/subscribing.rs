@@ -11,7 +11,7 @@ use takt_ua::enumerations::PubSubState;
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::problem::ProblemSender;
-use super::status::{COUNT_INTERVAL, Status, add_link_losses, state_of_link};
+use super::status::{COUNT_INTERVAL, Status, state_of_link};
 use super::{RealTime, StartError};
 use crate::discovery::Prober;
 use crate::security::KeyRing;
@@ -93,7 +93,7 @@ impl SubscriberThread {
         self.next_count = Instant::now() + COUNT_INTERVAL;
         let mut losses = self.subscriber.losses();
         for receiver in receivers {
-            add_link_losses(&mut losses, receiver.counters());
+            losses.add_link(&receiver.counters());
         }
         self.status.set_losses(&losses);
     }
@@ -171,7 +171,7 @@ impl SubscriberThread {
                 );
                 match outcome {
                     Ok(reception) => {
-                        status.add(1, u64::from(reception.fixed), 0);
+                        status.add(1, u64::from(reception.fixed), reception.refused as u64);
                         status.add_data_sets(reception.accepted as u64);
                     }
                     Err(error) => {

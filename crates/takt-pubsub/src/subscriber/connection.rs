@@ -29,6 +29,33 @@ pub struct Reception {
     pub accepted: usize,
     /// True if the message took the fast path.
     pub fixed: bool,
+    /// Number of parts that were not accepted, while others were. The observer has their errors.
+    pub refused: usize,
+}
+
+impl Reception {
+    /// Returns the result of a message with errors of its parts. If no part was accepted, the last error is that of the message.
+    pub(super) fn of(
+        accepted: usize,
+        mut errors: Vec<ReceiveError>,
+        observer: &mut dyn SubscriberObserver,
+    ) -> Result<Self, ReceiveError> {
+        let last = match accepted {
+            0 => errors.pop(),
+            _ => None,
+        };
+        for error in &errors {
+            observer.refused(error);
+        }
+        match last {
+            Some(error) => Err(error),
+            None => Ok(Self {
+                accepted,
+                fixed: false,
+                refused: errors.len(),
+            }),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -63,6 +90,8 @@ pub struct Subscriber {
     pub(super) memory: MemoryBudget,
     /// Number of messages that no reader takes.
     pub(super) unclaimed: u64,
+    /// Number of messages that cannot be decoded, so that their readers are not known.
+    pub(super) undecodable: u64,
     /// Losses of readers that were removed.
     pub(super) forgotten: Losses,
     /// Links whose first message without a reader was reported.
@@ -84,6 +113,7 @@ impl Default for Subscriber {
             max_discovered: 0,
             memory: default_budget(),
             unclaimed: 0,
+            undecodable: 0,
             forgotten: Losses::default(),
             reported_links: Vec::new(),
         }
@@ -230,13 +260,14 @@ impl Subscriber {
         let chunks = self.reassembler.incomplete() + self.protections.incomplete();
         losses.add(LossCause::Chunks, chunks);
         losses.add(LossCause::Unclaimed, self.unclaimed);
+        losses.add(LossCause::Encoding, self.undecodable);
         losses
     }
 
     /// Receives a NetworkMessage of an unknown sender, through the link with index 0; an encrypted one is decrypted in place.
     ///
     /// # Errors
-    /// The message, or a part of it, was not accepted. The other parts were.
+    /// Nothing of the message was accepted. If only a part was not, [`Reception::refused`] counts it.
     pub fn receive(
         &mut self,
         now: Now,
@@ -260,13 +291,17 @@ impl Subscriber {
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         if is_json(message) {
-            let outcome = self.receive_json(origin, now, connection, message, observer);
+            let outcome = self
+                .receive_json(origin, now, connection, message, observer)
+                .inspect_err(|error| self.note_undecodable(error));
             self.tell_states(now, connection, observer);
             return outcome;
         }
         let protection = match self.protections.is_empty() {
             true => None,
-            false => self.verify(origin, now, connection, message)?,
+            false => self
+                .verify(origin, now, connection, message)
+                .inspect_err(|error| self.note_undecodable(error))?,
         };
         let message = &*message;
         let listens = |reader: &DataSetReader, index: usize| {
@@ -285,8 +320,11 @@ impl Subscriber {
             Some(outcome) => outcome.map(|accepted| Reception {
                 accepted,
                 fixed: true,
+                refused: 0,
             }),
-            None => self.receive_general(origin, now, connection, message, protection, observer),
+            None => self
+                .receive_general(origin, now, connection, message, protection, observer)
+                .inspect_err(|error| self.note_undecodable(error)),
         };
         self.tell_states(now, connection, observer);
         outcome
@@ -342,6 +380,12 @@ impl Subscriber {
             self.reported_links.push(link);
             observer.unclaimed(said);
         }
+    }
+
+    /// Counts a message that was refused because it cannot be decoded.
+    #[cold]
+    fn note_undecodable(&mut self, error: &ReceiveError) {
+        self.undecodable += u64::from(error.is_of_encoding());
     }
 
     /// Returns the reassembler of chunks with this protection. Chunks with another protection, which others may have sent, are

@@ -1,18 +1,24 @@
 //! Decoding of DataSetMessages to DataValues (OPC 10000-14, 6.2.4.2).
 
 use takt_ua::{DataValue, DateTime, Variant};
-use takt_wire::{DataSetContentRef, DataSetMessageRef, DeltaFieldsRef, FieldsRef, RawDataLayout};
+use takt_wire::{
+    DamagedField, DataSetContentRef, DataSetMessageRef, DeltaFieldsRef, FieldsRef, RawDataLayout,
+};
 
 use super::data_set_reader::DataSetReader;
+use super::incoming::Decoded;
 use crate::error::ReceiveError;
 
 impl DataSetReader {
-    /// Decodes the fields, with their indexes, to DataValues from any encoding (OPC 10000-14, 6.2.4.2).
+    /// Decodes the fields, with their indexes, to DataValues from any encoding (OPC 10000-14, 6.2.4.2). `damaged` are fields that
+    /// were replaced.
     pub(super) fn decode(
         &self,
         message: &DataSetMessageRef<'_>,
+        damaged: &[DamagedField],
         timestamp: Option<DateTime>,
-    ) -> Result<Vec<(usize, DataValue)>, ReceiveError> {
+    ) -> Result<Decoded, ReceiveError> {
+        let mut damaged = damaged.to_vec();
         let stamped = |value: DataValue| DataValue {
             source_timestamp: value.source_timestamp.or(timestamp),
             ..value
@@ -37,11 +43,7 @@ impl DataSetReader {
                 });
             }
             DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes)) => {
-                let values = match &self.raw_data {
-                    Some(layout) => layout.decode_start(bytes)?.0,
-                    // The error names the part that the metadata lacks.
-                    None => RawDataLayout::new(&self.meta_data)?.decode_start(bytes)?.0,
-                };
+                let values = self.decode_raw_data(bytes, &mut damaged)?;
                 let status = message.status.filter(|status| !status.is_good());
                 let values = values.into_iter().map(|value| {
                     stamped(DataValue {
@@ -49,7 +51,15 @@ impl DataSetReader {
                         ..DataValue::good(value)
                     })
                 });
-                values.enumerate().collect()
+                let mut values: Vec<_> = values.enumerate().collect();
+                for field in &damaged {
+                    if let (Some((_, value)), Some(error)) =
+                        (values.get_mut(field.index), field.error)
+                    {
+                        *value = stamped(DataValue::status(error));
+                    }
+                }
+                values
             }
             DataSetContentRef::DeltaFrame(DeltaFieldsRef::Variant(fields)) => fields
                 .iter()
@@ -90,8 +100,27 @@ impl DataSetReader {
                     count,
                 })
             }
-            _ => Ok(fields),
+            _ => Ok(Decoded { fields, damaged }),
         }
+    }
+
+    fn decode_raw_data(
+        &self,
+        bytes: &[u8],
+        damaged: &mut Vec<DamagedField>,
+    ) -> Result<Vec<Variant>, ReceiveError> {
+        let Some(layout) = &self.raw_data else {
+            // The error names the part that the metadata lacks.
+            return Ok(RawDataLayout::new(&self.meta_data)?.decode_start(bytes)?.0);
+        };
+        if let Ok((values, _)) = layout.decode_start(bytes) {
+            return Ok(values);
+        }
+        let (values, found) = layout
+            .mend(bytes)
+            .map_err(|error| self.lost_raw_data(error))?;
+        damaged.extend(found);
+        Ok(values)
     }
 }
 

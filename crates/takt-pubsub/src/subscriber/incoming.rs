@@ -1,7 +1,7 @@
 //! DataSetMessages of any mapping at a DataSetReader.
 
 use takt_ua::{DataValue, DateTime, StatusCode};
-use takt_wire::{DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
+use takt_wire::{DamagedField, DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
 
 use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
@@ -20,12 +20,20 @@ pub(super) struct Incoming {
     pub(super) status: StatusCode,
 }
 
+/// Fields of a DataSetMessage, with their indexes in the metadata.
+#[derive(Debug, Default)]
+pub(super) struct Decoded {
+    pub(super) fields: Vec<(usize, DataValue)>,
+    /// Those that cannot be decoded, and those that could be read nevertheless.
+    pub(super) damaged: Vec<DamagedField>,
+}
+
 impl DataSetReader {
-    /// Receives a UADP DataSetMessage from the general decoder.
+    /// Receives a UADP DataSetMessage from the general decoder. `damaged` are fields that could not be decoded.
     pub(super) fn receive(
         &mut self,
         network_message: &NetworkMessageRef<'_>,
-        message: &DataSetMessageRef<'_>,
+        (message, damaged): (&DataSetMessageRef<'_>, &[DamagedField]),
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
@@ -49,7 +57,7 @@ impl DataSetReader {
             timestamp,
             status: message.status.unwrap_or(StatusCode::Good),
         };
-        let decode = |reader: &mut Self| reader.decode(message, timestamp);
+        let decode = |reader: &mut Self| reader.decode(message, damaged, timestamp);
         self.take(&incoming, decode, now, observer)
     }
 
@@ -58,7 +66,7 @@ impl DataSetReader {
     pub(super) fn take(
         &mut self,
         incoming: &Incoming,
-        decode: impl FnOnce(&mut Self) -> Result<Vec<(usize, DataValue)>, ReceiveError>,
+        decode: impl FnOnce(&mut Self) -> Result<Decoded, ReceiveError>,
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
@@ -84,7 +92,8 @@ impl DataSetReader {
             self.note_missing_key_frame();
             return Ok(false);
         }
-        let fields = decode(self)?;
+        let decoded = decode(self);
+        let Decoded { fields, damaged } = decoded.inspect_err(|_| self.note_lost())?;
         self.note(kind);
         let mut outcome = Ok(true);
         for (index, value) in &fields {
@@ -112,6 +121,9 @@ impl DataSetReader {
             status: incoming.status,
             fields: ReceivedFields::Decoded(&fields),
         });
+        if !damaged.is_empty() {
+            self.report_damage(&damaged, observer);
+        }
         outcome
     }
 }

@@ -7,17 +7,17 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::json_encoding::DEFAULT_MAX_LENGTH;
 use takt_ua::structures::FieldMetaData;
 use takt_ua::{DataValue, StatusCode, UaString};
-use takt_wire::PublisherIdRef;
 use takt_wire::json::{
     JsonDataSetMessage, JsonDataSetMessageType, JsonLayout, JsonMessage, JsonMessageError,
     JsonNetworkMessage, JsonPayload,
 };
+use takt_wire::{DamagedField, PublisherIdRef};
 
 use super::connection::{Reception, Subscriber};
 use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use super::identity::Said;
-use super::incoming::Incoming;
+use super::incoming::{Decoded, Incoming};
 use super::memory::meta_data_size;
 use super::origin::{MessageSender, Origin};
 use super::received::SubscriberObserver;
@@ -86,9 +86,9 @@ impl Subscriber {
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         let mut accepted = 0;
+        let mut errors = Vec::new();
         match self.decode_json(text, origin.link)? {
             JsonMessage::Data(network_message) => {
-                let mut outcome = Ok(());
                 let mut claimed = network_message.messages.is_empty();
                 for message in &network_message.messages {
                     let source = JsonSource::of(&network_message, message, origin);
@@ -97,7 +97,7 @@ impl Subscriber {
                             .discover_writer(&source.said(), now, observer)
                             .and_then(|()| self.learn_names(source, message, observer))
                     {
-                        outcome = Err(error);
+                        errors.push(error);
                         continue;
                     }
                     match self.pass_on_json(source, message, now, connection, observer) {
@@ -106,24 +106,23 @@ impl Subscriber {
                             accepted += count;
                         }
                         Ok(None) => {}
-                        Err(error) => outcome = Err(error),
+                        Err(error) => errors.push(error),
                     }
                 }
-                outcome?;
-                if let Some(first) = network_message.messages.first().filter(|_| !claimed) {
+                let first = network_message.messages.first();
+                if let Some(first) = first.filter(|_| !claimed && errors.is_empty()) {
                     let source = JsonSource::of(&network_message, first, origin);
                     self.note_unclaimed(origin.link, &source.said(), observer);
                 }
+                self.undecodable += network_message.refused.len() as u64;
+                errors.extend(network_message.refused.into_iter().map(ReceiveError::from));
             }
             JsonMessage::Discovery(message) => {
                 self.take_json_discovery(*message, origin, now, observer)?;
             }
             JsonMessage::Action(_) => {}
         }
-        Ok(Reception {
-            accepted,
-            fixed: false,
-        })
+        Reception::of(accepted, errors, observer)
     }
 
     /// Decodes a message by its form, unless the readers are configured with fewer headers: fields may have the names of headers.
@@ -296,7 +295,7 @@ impl DataSetReader {
         &mut self,
         payload: &JsonPayload,
         message: &JsonDataSetMessage,
-    ) -> Result<Vec<(usize, DataValue)>, ReceiveError> {
+    ) -> Result<Decoded, ReceiveError> {
         if self.has_learned() {
             self.learn_names(payload)?;
         }
@@ -308,15 +307,27 @@ impl DataSetReader {
             .rev()
             .map(|(index, field)| (field.name.as_str(), index))
             .collect();
-        let fields = payload.fields(meta_data)?.into_iter().filter_map(|field| {
-            let value = DataValue {
-                source_timestamp: field.value.source_timestamp.or(message.timestamp),
-                status: field.value.status.or(status),
-                ..field.value
+        let mut decoded = Decoded::default();
+        for (name, read) in payload.read(meta_data) {
+            let Some(index) = indexes.get(name).copied() else {
+                continue;
             };
-            Some((*indexes.get(field.name.as_str())?, value))
-        });
-        Ok(fields.collect())
+            let value = read.unwrap_or_else(|error| {
+                let error = error.status_code();
+                decoded.damaged.push(DamagedField {
+                    index,
+                    error: Some(error),
+                });
+                DataValue::status(error)
+            });
+            let value = DataValue {
+                source_timestamp: value.source_timestamp.or(message.timestamp),
+                status: value.status.or(status),
+                ..value
+            };
+            decoded.fields.push((index, value));
+        }
+        Ok(decoded)
     }
 
     fn learn_names(&mut self, payload: &JsonPayload) -> Result<(), ReceiveError> {

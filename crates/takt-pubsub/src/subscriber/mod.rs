@@ -1,6 +1,7 @@
 //! Subscribers: ReaderGroups and their DataSetReaders.
 
 mod connection;
+mod damage;
 mod data_set_kind;
 mod data_set_reader;
 mod decoding;

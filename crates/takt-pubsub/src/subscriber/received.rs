@@ -85,9 +85,13 @@ pub(super) fn fixed_value(
     timestamp: Option<DateTime>,
 ) -> Option<DataValue> {
     let own = message.field_source_timestamp(data_set_message, field);
+    let bad = message.bad_status(data_set_message, field);
     Some(DataValue {
-        value: Some(message.variant(data_set_message, field)?),
-        status: message.field_status(data_set_message, field),
+        value: match bad {
+            Some(_) => None,
+            None => Some(message.variant(data_set_message, field)?),
+        },
+        status: bad.or(message.field_status(data_set_message, field)),
         source_timestamp: own.or(timestamp),
         server_timestamp: message.field_server_timestamp(data_set_message, field),
         ..DataValue::default()

@@ -2,7 +2,7 @@
 
 use takt_ua::enumerations::PubSubState;
 use takt_wire::{
-    AnnouncementContent, DataSetMessageRef, DiscoveryAnnouncement, NetworkMessageRef,
+    AnnouncementContent, DamagedField, DataSetMessageRef, DiscoveryAnnouncement, NetworkMessageRef,
     NetworkMessageType, PayloadParameters, PayloadRef,
 };
 
@@ -32,10 +32,10 @@ impl Subscriber {
             return Ok(Reception::default());
         }
         // Existing readers receive the message even if there is no room for new ones.
-        let mut outcome = match self.max_discovered {
-            0 => Ok(()),
-            _ => self.discover(&message, origin, now, observer),
-        };
+        let mut errors = Vec::new();
+        if self.max_discovered > 0 {
+            errors.extend(self.discover(&message, origin, now, observer).err());
+        }
         let wanted = self.wanting(&message, origin, connection, protection);
         if protection.is_none() && is_signed(&message) {
             // A Subscriber that makes its readers itself would receive the message, if it had the keys.
@@ -48,12 +48,8 @@ impl Subscriber {
             };
         }
         let signature_length = protection.map_or(0, |_| SIGNATURE_LENGTH);
-        let payload = |offset: u16| {
-            let at = message.data_set_message_at(offset, signature_length);
-            at.map_err(ReceiveError::from)
-        };
         let mut accepted = Vec::new();
-        let (mut declined, mut claimed) = (false, false);
+        let (mut declined, mut claimed, mut is_mended) = (false, false, false);
         // Messages without a PayloadHeader: a reader may have the place of its DataSetMessage (OPC 10000-14, 6.3.1.4.3).
         let (placed, wanted): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|index| {
             let offset = self
@@ -67,24 +63,35 @@ impl Subscriber {
                 .readers
                 .get(index)
                 .map_or(0, DataSetReader::data_set_offset);
-            let received = payload(offset)
-                .and_then(|found| self.pass_on(index, &message, &found, now, observer));
+            let mended;
+            let found = match message.data_set_message_at(offset, signature_length) {
+                Ok(found) => Ok((found, &[][..])),
+                Err(error) => {
+                    match message.mend_data_set_message_at(offset, signature_length, error) {
+                        Ok(message) => {
+                            mended = message;
+                            Ok((mended.message()?, mended.fields()))
+                        }
+                        Err(lost) => Err(self.lose(&[index], None, &lost).unwrap_or(error.into())),
+                    }
+                }
+            };
+            let received = found.and_then(|(found, damaged)| {
+                self.pass_on(index, &message, (&found, damaged), now, observer)
+            });
             claimed |= !matches!(received, Ok(None));
             match received {
                 Ok(Some(true)) => accepted.push((index, usize::MAX)),
                 Ok(_) => {}
-                Err(error) => outcome = Err(error),
+                Err(error) => errors.push(error),
             }
         }
         let announced = message.network_message_type != NetworkMessageType::DataSetMessage;
         if wanted.is_empty() && !announced {
-            if !claimed && outcome.is_ok() {
+            if !claimed && errors.is_empty() {
                 self.note_unclaimed_uadp(&message, origin, observer);
             }
-            return outcome.map(|()| Reception {
-                accepted: accepted.len(),
-                fixed: false,
-            });
+            return Reception::of(accepted.len(), errors, observer);
         }
         let reassembled;
         let parameters = PayloadParameters {
@@ -111,45 +118,63 @@ impl Subscriber {
         match payload {
             PayloadRef::DataSetMessages(messages) => {
                 for (position, found) in messages.iter().enumerate() {
-                    // A DataSetMessage that cannot be decoded is skipped; the others are not.
-                    let found = match found {
-                        Ok(found) => found,
-                        Err(error) => {
-                            outcome = Err(error.into());
-                            continue;
-                        }
+                    let mended;
+                    let (found, damaged) = match found {
+                        Ok(found) => (found, &[][..]),
+                        Err(error) => match messages.mend(position, error) {
+                            Ok(message) => {
+                                mended = message;
+                                is_mended = true;
+                                (mended.message()?, mended.fields())
+                            }
+                            // Such a DataSetMessage is skipped; the others are not.
+                            Err(lost) => {
+                                let id = messages.data_set_writer_id(position);
+                                if let Some(error) = self.lose(&wanted, id, &lost) {
+                                    claimed = true;
+                                    errors.push(error);
+                                }
+                                continue;
+                            }
+                        },
                     };
                     for index in &wanted {
-                        let received = self.pass_on(*index, &message, &found, now, observer);
+                        let found = (&found, damaged);
+                        let received = self.pass_on(*index, &message, found, now, observer);
                         claimed |= !matches!(received, Ok(None));
                         match received {
                             Ok(Some(true)) => accepted.push((*index, position)),
                             Ok(Some(false)) => declined = true,
                             Ok(None) => {}
-                            Err(error) => outcome = Err(error),
+                            Err(error) => errors.push(error),
                         }
                     }
                 }
-                if !claimed && outcome.is_ok() {
+                if !claimed && errors.is_empty() {
                     self.note_unclaimed_uadp(&message, origin, observer);
                 }
             }
             PayloadRef::DiscoveryAnnouncement(announcement) => {
                 if let Some(publisher_id) = message.publisher_id {
                     let place = (origin, protection);
-                    outcome = self.take_announcement(&message, &announcement, place, now, observer);
+                    let taken =
+                        self.take_announcement(&message, &announcement, place, now, observer);
+                    errors.extend(taken.err());
                     observer.announced(publisher_id, &announcement);
                 }
             }
             PayloadRef::DiscoveryProbe(_) | PayloadRef::Chunk(_) => {}
         }
-        outcome?;
+        if !errors.is_empty() {
+            return Reception::of(accepted.len(), errors, observer);
+        }
         let placed = accepted.iter().any(|(_, position)| *position == usize::MAX);
         // Messages of several senders may have one layout, if they do not say their Publisher.
         let id = message.data_set_writer_ids().next();
         let is_exact =
             self.max_discovered == 0 || !Said::of_uadp(&message, id, origin).needs_sender();
-        if !accepted.is_empty() && !declined && !placed && !message.chunk && is_exact {
+        if !accepted.is_empty() && !declined && !is_mended && !placed && !message.chunk && is_exact
+        {
             self.layouts.learn(
                 (bytes, origin.link),
                 signature_length,
@@ -158,10 +183,7 @@ impl Subscriber {
                 &self.memory,
             );
         }
-        Ok(Reception {
-            accepted: accepted.len(),
-            fixed: false,
-        })
+        Reception::of(accepted.len(), errors, observer)
     }
 
     /// Makes readers for DataSetWriters that have none yet.
@@ -221,12 +243,12 @@ impl Subscriber {
         &mut self,
         index: usize,
         message: &NetworkMessageRef<'_>,
-        found: &DataSetMessageRef<'_>,
+        found: (&DataSetMessageRef<'_>, &[DamagedField]),
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<Option<bool>, ReceiveError> {
         match self.readers.get_mut(index) {
-            Some(reader) if reader.wants_writer(found.data_set_writer_id) => {
+            Some(reader) if reader.wants_writer(found.0.data_set_writer_id) => {
                 reader.receive(message, found, now, observer).map(Some)
             }
             _ => Ok(None),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use takt_cell::Cell;
+use takt_cell::{Cell, CellError};
 use takt_ua::enumerations::{OverrideValueHandling, PubSubState};
 use takt_ua::structures::{DataSetReaderDataType, FieldMetaData, FieldTargetDataType};
 use takt_ua::{DataValue, DateTime, NodeId, NumericRange, StatusCode, Variant};
@@ -125,7 +125,13 @@ impl ReaderTarget {
         }
         let mut value = value;
         if let (Some(range), Some(whole)) = (&self.receiver_index_range, &value.value) {
-            value.value = Some(range.read(whole)?);
+            match range.read(whole) {
+                Ok(part) => value.value = Some(part),
+                Err(status) => {
+                    self.write_instead(status, now)?;
+                    return Err(status);
+                }
+            }
         }
         self.store(value, now)
     }
@@ -185,20 +191,50 @@ impl ReaderTarget {
             }
             FieldTarget::Cell(cell) => {
                 let time = value.source_timestamp.unwrap_or(now);
-                let stored = match (&self.write_index_range, value.value) {
-                    (_, None) => cell.set_status(status, time),
-                    (None, Some(value)) => cell.set(&value, status, time),
-                    (Some(range), Some(part)) => {
-                        let whole = cell.get().map_err(|error| error.status_code())?.value;
-                        let mut whole = whole.ok_or(StatusCode::BadIndexRangeNoData)?;
-                        range.write(&mut whole, &part)?;
-                        cell.set(&whole, status, time)
+                match &self.write_index_range {
+                    Some(range) => store_part(cell, range, value.value, status, time),
+                    None => {
+                        let stored = match &value.value {
+                            None => cell.set_status(status, time),
+                            Some(value) => cell.set(value, status, time),
+                        };
+                        stored.map_err(|error| not_stored(cell, &error, time))
                     }
-                };
-                stored.map_err(|error| error.status_code())
+                }
             }
         }
     }
+}
+
+/// Stores a part of the value of a cell. The rest of it stays, even if the part is Bad.
+fn store_part(
+    cell: &Cell,
+    range: &NumericRange,
+    part: Option<Variant>,
+    status: StatusCode,
+    time: DateTime,
+) -> Result<(), StatusCode> {
+    let code = |error: CellError| error.status_code();
+    match (cell.get().map_err(code)?.value, part) {
+        (None, None) => cell.set_status(status, time).map_err(code),
+        (None, Some(_)) => Err(StatusCode::BadIndexRangeNoData),
+        (Some(whole), None) => cell.set(&whole, status, time).map_err(code),
+        (Some(mut whole), Some(part)) => {
+            let written = range.write(&mut whole, &part);
+            let status = written.err().unwrap_or(status);
+            cell.set(&whole, status, time).map_err(code)?;
+            written
+        }
+    }
+}
+
+/// Returns the StatusCode of a value that a cell has refused, and sets it: its earlier value is not the current one any more.
+#[cold]
+pub(super) fn not_stored(cell: &Cell, error: &CellError, time: DateTime) -> StatusCode {
+    let status = error.status_code();
+    // A cell that does not take a status either has too many threads that set it.
+    let _ = cell.set_status(status, time);
+    status
 }
 
 /// Returns the default value of the field's type, for a field without a last usable value: zero or empty.

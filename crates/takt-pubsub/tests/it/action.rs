@@ -1,5 +1,6 @@
 //! Running Responders, and Requestors that send them requests over UDP.
 
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use takt_link::LinkOptions;
@@ -148,4 +149,24 @@ fn responses_go_where_the_requestor_wants_them() {
         let mut client = ActionClient::new(requestor, &plan(&request), &plan(&response)).unwrap();
         check(&mut client);
     }
+}
+
+#[test]
+fn messages_that_are_not_understood_are_counted_and_told() {
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
+    let responders = start(&configuration(ActionMapping::Uadp, &url));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    // A UADPVersion that does not exist.
+    while responders.responders().all(|it| it.statistics.errors == 0) {
+        assert!(Instant::now() < deadline, "nothing is counted");
+        let address = url.strip_prefix("opc.udp://").unwrap();
+        socket.send_to(&[0x0F, 1, 2, 3], address).unwrap();
+        std::thread::sleep(INTERVAL);
+    }
+    let problem = responders.problems().remove(0);
+    assert_eq!(&*problem.component, "Machine/Tools");
+    assert!(problem.cause.to_string().contains("UADPVersion 15"));
+    let states: Vec<_> = responders.responders().map(|it| it.name).collect();
+    assert_eq!(states, ["Machine/Tools"]);
 }

@@ -37,13 +37,14 @@ mod encode_structure;
 mod encoder;
 mod error;
 mod integer;
+mod mend;
 mod parse;
 
 pub use context::JsonContext;
 pub use decoder::JsonDecoder;
 pub use encoder::JsonEncoder;
 pub use error::{JsonDecodeError, JsonDecodeErrorKind};
-pub use parse::parse;
+pub use parse::{parse, parse_tolerant};
 
 /// Form in which values are written (OPC 10000-6, 5.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

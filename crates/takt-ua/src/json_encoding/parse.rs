@@ -7,6 +7,7 @@ use serde_core::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 
 use super::error::shortened;
+use super::mend::mend;
 use super::{JsonDecodeError, JsonDecodeErrorKind};
 use crate::json_nesting::MAX_DEPTH;
 
@@ -42,6 +43,21 @@ pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
             kind.unwrap_or_else(|| JsonDecodeErrorKind::NotJson(error.to_string())),
         )
     })
+}
+
+/// Reads a JSON text of a foreign application as [`parse`] does: one value that is not JSON does not spoil the others.
+///
+/// If the text is not JSON, it is read again: bytes that are not UTF-8 become U+FFFD, and a word that is no number of JSON
+/// becomes a text, `NaN` and `Infinity` among them, which are texts in OPC UA (OPC 10000-6, 5.4.2.4).
+pub fn parse_tolerant(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
+    let parsed = parse(text, max_length);
+    match &parsed {
+        Err(error) if matches!(error.kind(), JsonDecodeErrorKind::NotJson(_)) => {
+            // A mended text is longer, but not more than three times.
+            parse(&mend(text), max_length.saturating_mul(3)).or(parsed)
+        }
+        _ => parsed,
+    }
 }
 
 /// Builds a value, and stores an error that `serde_json` cannot represent.
@@ -170,6 +186,36 @@ mod tests {
             assert_eq!(parse(text.as_bytes(), 1000), Ok(expected));
         }
         assert_eq!(parse(b"\xEF\xBB\xBF1", 1000), Ok(Value::from(1)));
+    }
+
+    #[test]
+    fn one_word_that_is_not_json_does_not_spoil_the_others() {
+        let tolerant = |text: &[u8]| parse_tolerant(text, 1000);
+        let expected = serde_json::json!({"a": 1, "b": "NaN", "c": ["-Infinity", "1e999", true]});
+        let text = br#"{"a": 1, "b": NaN, "c": [-Infinity,1e999, true]}"#;
+        assert_eq!(tolerant(text), Ok(expected));
+        let expected = serde_json::json!({"a": "caf\u{FFFD}", "b": "NaN: \", NaN"});
+        let text = b"{\"a\": \"caf\xE9\", \"b\": \"NaN: \\\", NaN\"}";
+        assert_eq!(tolerant(text), Ok(expected));
+        let text = b"{\"a\": 007, \"b\": -1.5E+3}";
+        assert_eq!(
+            tolerant(text),
+            Ok(serde_json::json!({"a": "007", "b": -1500.0}))
+        );
+        // An end that is missing is not made up.
+        for text in [
+            &b"{\"a\": \"x}"[..],
+            b"{\"a\": NaN",
+            b"{\"a\" 1}",
+            b"{NaN: 1,}",
+            b"\xFF",
+            b"",
+        ] {
+            assert!(tolerant(text).is_err(), "{text:?}");
+        }
+        let twice = br#"{"a": NaN, "a": 1}"#;
+        let twice = tolerant(twice).unwrap_err();
+        assert!(matches!(twice.kind(), JsonDecodeErrorKind::NotJson(_)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod content;
 mod encode;
 mod fields;
+mod mend;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -11,6 +12,7 @@ use takt_ua::{DateTime, StatusCode};
 
 pub use content::{Action, ActionFields, DataSetContent};
 pub use fields::{DeltaField, DeltaFields, DeltaFieldsRef, Fields, FieldsRef};
+pub use mend::{DamagedField, LostMessage, MendedDataSetMessage};
 pub use view::{ActionFieldsRef, ActionRef, DataSetContentRef, DataSetMessageRef};
 
 /// The values of one DataSet at one time, with the header fields of OPC 10000-14, 7.2.4.5.4.

@@ -9,7 +9,7 @@ use crate::data_set_message::{DataSetContent, Fields};
 use crate::error::WireEncodeError;
 use crate::mark::Mark;
 use crate::network_message::{NetworkMessage, Payload};
-use crate::raw_data::{RawDataLayout, RawField};
+use crate::raw_data::{Rank, RawDataLayout, RawField, RawType};
 use crate::security::SecurityLayout;
 
 /// Reason for which messages like this one have no fixed layout.
@@ -41,6 +41,8 @@ pub(super) struct FixedLayout {
     pub(super) constant: Vec<u8>,
     /// Parts of the message that contain all bytes that never change.
     pub(super) compared: Vec<Range<usize>>,
+    /// Fields of which some bytes cannot be decoded, as pairs of DataSetMessage and field.
+    pub(super) fallible: Vec<(usize, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +66,7 @@ pub(super) struct FieldPlace {
     pub(super) source_timestamp: Option<usize>,
     pub(super) server_timestamp: Option<usize>,
     picoseconds: [Option<usize>; 2],
+    pub(super) is_in_data_value: bool,
 }
 
 #[derive(Debug)]
@@ -120,6 +123,7 @@ impl FixedLayout {
             places.fields = places_of(&message.content, &offsets.fields, raw_data)
                 .map_err(|what| not_fixed(index, what))?;
         }
+        layout.fallible = layout.fallible_fields();
         layout.constant = layout.constant_bytes(bytes.len());
         layout.compared = compared(&layout.constant);
         Ok((layout, bytes))
@@ -150,6 +154,27 @@ impl FixedLayout {
             }
             _ => {}
         }
+    }
+
+    /// Returns the fields of which some bytes cannot be decoded: DataSetMessage and field.
+    fn fallible_fields(&self) -> Vec<(usize, usize)> {
+        let is_fallible = |place: &FieldPlace| match &place.kind {
+            FieldKind::Scalar(_) | FieldKind::Array(_) => false,
+            FieldKind::Text(built_in_type) => *built_in_type == BuiltInType::String,
+            FieldKind::Raw(field) => !matches!(
+                (&field.raw_type, &field.rank),
+                (RawType::Fixed(_), Rank::Scalar)
+            ),
+        };
+        let messages = self.data_set_messages.iter().enumerate();
+        let fields = messages.flat_map(|(message, places)| {
+            let fields = places.fields.iter().enumerate();
+            fields.map(move |(field, place)| (message, field, place))
+        });
+        let fallible = fields.filter(|(_, _, place)| is_fallible(place));
+        fallible
+            .map(|(message, field, _)| (message, field))
+            .collect()
     }
 
     fn constant_bytes(&self, length: usize) -> Vec<u8> {
@@ -287,6 +312,7 @@ impl FieldPlace {
             source_timestamp: None,
             server_timestamp: None,
             picoseconds: [None; 2],
+            is_in_data_value: false,
         }
     }
 }
@@ -335,6 +361,7 @@ fn data_value_place(value: &DataValue, offset: usize) -> Result<FieldPlace, &'st
     let variant = value.value.as_ref().ok_or("a DataValue without a value")?;
     // The encoding mask of the DataValue comes first.
     let mut place = variant_place(variant, offset + 1)?;
+    place.is_in_data_value = true;
     let mut next = offset + 1 + variant.encode_to_vec().len();
     let mut member = |present: bool, size: usize| {
         let at = next;

@@ -10,7 +10,7 @@ use super::layout::{DataSetPlaces, FieldKind, FixedLayout, FixedMessageError};
 use super::slot::{Slot, SlotSeries};
 use super::value::FixedValue;
 use crate::network_message::NetworkMessage;
-use crate::raw_data::{RawDataLayout, decode_field};
+use crate::raw_data::{Rank, RawDataLayout, RawType, decode_field};
 
 /// Recognizes messages of one layout by the bytes that never change.
 ///
@@ -168,6 +168,47 @@ impl<'a> FixedMessageRef<'a> {
             FieldKind::Text(BuiltInType::ByteString) => Some(ByteString::from(bytes).into()),
             FieldKind::Text(_) => std::str::from_utf8(bytes).ok().map(Variant::from),
             FieldKind::Raw(field) => decode_field(field, &mut decoder).ok(),
+        }
+    }
+
+    /// Returns the StatusCode in the place of a value: that of a Bad field that is encoded as Variant (OPC 10000-14, 6.2.4.2).
+    pub fn bad_status(&self, data_set_message: usize, field: usize) -> Option<StatusCode> {
+        let place = self.layout.field(data_set_message, field)?;
+        let is_status = matches!(place.kind, FieldKind::Scalar(BuiltInType::StatusCode));
+        let status: StatusCode = match is_status && !place.is_in_data_value {
+            true => self.load(place.value.start)?,
+            false => return None,
+        };
+        status.is_bad().then_some(status)
+    }
+
+    /// Returns false if a field cannot be decoded: a text that is not UTF-8, or RawData that breaks its metadata. Such a message
+    /// needs the general decoder.
+    #[inline]
+    pub fn is_readable(&self) -> bool {
+        let mut fallible = self.layout.fallible.iter();
+        fallible.all(|(data_set_message, field)| self.can_decode(*data_set_message, *field))
+    }
+
+    fn can_decode(&self, data_set_message: usize, field: usize) -> bool {
+        let Some(place) = self.layout.field(data_set_message, field) else {
+            return false;
+        };
+        let bytes = self.bytes.get(place.value.clone()).unwrap_or_default();
+        match &place.kind {
+            FieldKind::Scalar(_) | FieldKind::Array(_) => true,
+            FieldKind::Text(_) => std::str::from_utf8(bytes).is_ok(),
+            FieldKind::Raw(field) => match (&field.raw_type, &field.rank) {
+                (RawType::Fixed(_), Rank::Array(max)) => {
+                    let count = Decoder::new(bytes).array_length(0);
+                    count.is_ok_and(|count| count.unwrap_or(0) <= *max)
+                }
+                (RawType::String(max), Rank::Scalar) => {
+                    let text = Decoder::new(bytes).string();
+                    text.is_ok_and(|text| text.map_or(0, str::len) <= *max)
+                }
+                _ => decode_field(field, &mut Decoder::new(bytes)).is_ok(),
+            },
         }
     }
 

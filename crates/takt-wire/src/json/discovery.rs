@@ -5,7 +5,7 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::json_encoding::{JsonContext, JsonDecoder};
 use takt_ua::structures::{
     ActionMethodDataType, ActionTargetDataType, ApplicationDescription, DataSetMetaDataType,
-    EndpointDescription, PubSubConnectionDataType,
+    EndpointDescription, FieldMetaData, PubSubConnectionDataType,
 };
 use takt_ua::{BuiltInType, DateTime, UaString};
 
@@ -238,10 +238,37 @@ fn meta_data(
             namespaces: &namespaces,
             ..JsonContext::default()
         };
-        Ok(JsonDecoder::new(context).structure(value)?)
+        let decoder = JsonDecoder::new(context);
+        let whole = decoder.structure(value);
+        whole.or_else(|error| without_bad_fields(&decoder, fields).ok_or(error.into()))
     });
     meta_data.map_err(|error| error.in_field(name))
 }
+
+/// Reads metadata one of whose fields cannot be decoded: only its name is kept, so that it has no type. `None` if something else
+/// cannot be decoded.
+#[cold]
+fn without_bad_fields(
+    decoder: &JsonDecoder<'_>,
+    fields: Fields<'_>,
+) -> Option<DataSetMetaDataType> {
+    let described = fields.array("Fields").ok()?;
+    let mut rest = fields.object.clone();
+    rest.shift_remove("Fields");
+    let mut meta_data: DataSetMetaDataType = decoder.structure(&Value::Object(rest)).ok()?;
+    let read = |field: &Value| {
+        decoder.structure(field).unwrap_or_else(|_| FieldMetaData {
+            name: field.get("Name").and_then(Value::as_str).into(),
+            value_rank: ANY_RANK,
+            ..FieldMetaData::default()
+        })
+    };
+    meta_data.fields = described.iter().map(read).collect();
+    Some(meta_data)
+}
+
+/// ValueRank of a scalar or an array (OPC 10000-3, 5.6.2).
+const ANY_RANK: i32 = -2;
 
 fn status(fields: Fields<'_>) -> Result<PubSubState, JsonMessageError> {
     let status = fields.get("Status").map(|value| {

@@ -1,7 +1,7 @@
 //! JSON messages of any type.
 
 use serde_json::Value;
-use takt_ua::json_encoding::{DEFAULT_MAX_LENGTH, parse};
+use takt_ua::json_encoding::{DEFAULT_MAX_LENGTH, parse_tolerant};
 
 use super::{
     JsonActionMessage, JsonDiscoveryMessage, JsonLayout, JsonMessageError, JsonMessageErrorKind,
@@ -28,12 +28,14 @@ impl JsonMessage {
 
     /// Reads a message of at most `max_length` bytes. If a layout is given, DataSetMessages are read according to it;
     /// this matters if fields of a DataSet have names such as `Payload`.
+    ///
+    /// Words that are not JSON, such as `NaN`, are read as texts ([`parse_tolerant`]).
     pub fn decode_with(
         text: &[u8],
         layout: Option<JsonLayout>,
         max_length: usize,
     ) -> Result<Self, JsonMessageError> {
-        let value = parse(text, max_length)?;
+        let value = parse_tolerant(text, max_length)?;
         let has_header = layout.is_none_or(|layout| layout.network_message_header);
         if let Some(message_type) = message_type(&value).filter(|_| has_header) {
             if let Some(message) = JsonDiscoveryMessage::decode(message_type, &value)? {

@@ -21,6 +21,8 @@ pub struct JsonNetworkMessage {
     pub data_set_class_id: Option<Guid>,
     /// The DataSetMessages; one if the layout requires it.
     pub messages: Vec<JsonDataSetMessage>,
+    /// Errors of DataSetMessages that cannot be decoded, with their places. They are not written.
+    pub refused: Vec<JsonMessageError>,
 }
 
 /// Names of the header's fields.
@@ -58,7 +60,11 @@ impl JsonNetworkMessage {
         };
         JsonLayout {
             network_message_header,
-            data_set_message_header: have_headers(messages),
+            // Without a header, one broken message must not make fields of the headers of the others.
+            data_set_message_header: match network_message_header {
+                true => any_has_header(messages),
+                false => have_headers(messages),
+            },
             single_data_set_message: !messages.is_array(),
         }
     }
@@ -69,7 +75,7 @@ impl JsonNetworkMessage {
             ..Self::default()
         };
         if !layout.network_message_header {
-            message.messages = data_set_messages(value, layout)?;
+            message.take(value, layout, |error| error)?;
             return Ok(message);
         }
         let mut object: Map<String, Value> = match value {
@@ -86,9 +92,37 @@ impl JsonNetworkMessage {
         message.publisher_id = fields.text("PublisherId")?;
         message.writer_group_name = fields.text("WriterGroupName")?;
         message.data_set_class_id = fields.optional("DataSetClassId", BuiltInType::Guid)?;
-        message.messages =
-            data_set_messages(messages, layout).map_err(|error| error.in_field("Messages"))?;
+        message.take(messages, layout, |error| error.in_field("Messages"))?;
         Ok(message)
+    }
+
+    /// Reads one or many DataSetMessages regardless of the layout, because other products do not follow it strictly. Of several,
+    /// those that cannot be decoded do not spoil the others.
+    fn take(
+        &mut self,
+        value: Value,
+        layout: JsonLayout,
+        at: impl Fn(JsonMessageError) -> JsonMessageError,
+    ) -> Result<(), JsonMessageError> {
+        let has_header = layout.data_set_message_header;
+        let elements = match value {
+            Value::Array(elements) => elements,
+            single => {
+                let message = JsonDataSetMessage::decode(single, has_header).map_err(at)?;
+                self.messages.push(message);
+                return Ok(());
+            }
+        };
+        for (index, element) in elements.into_iter().enumerate() {
+            match JsonDataSetMessage::decode(element, has_header) {
+                Ok(message) => self.messages.push(message),
+                Err(error) => self.refused.push(at(error.in_element(index))),
+            }
+        }
+        match (self.messages.is_empty(), self.refused.first()) {
+            (true, Some(error)) => Err(error.clone()),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn encode(&self) -> Result<Value, JsonMessageError> {
@@ -127,29 +161,23 @@ impl JsonNetworkMessage {
 
 /// Returns true if one or many DataSetMessages look as if they had headers.
 fn have_headers(messages: &Value) -> bool {
-    let elements = match messages {
-        Value::Array(elements) => elements.as_slice(),
-        single => std::slice::from_ref(single),
-    };
-    let mut objects = elements.iter().map(Value::as_object);
-    objects.all(|object| object.is_some_and(JsonDataSetMessage::has_header))
+    elements(messages).iter().all(has_header)
 }
 
-/// Reads one or many DataSetMessages regardless of the layout, because other products do not follow it strictly.
-fn data_set_messages(
-    value: Value,
-    layout: JsonLayout,
-) -> Result<Vec<JsonDataSetMessage>, JsonMessageError> {
-    let has_header = layout.data_set_message_header;
-    match value {
-        Value::Array(elements) => elements
-            .into_iter()
-            .enumerate()
-            .map(|(index, element)| {
-                JsonDataSetMessage::decode(element, has_header)
-                    .map_err(|error| error.in_element(index))
-            })
-            .collect(),
-        single => Ok(vec![JsonDataSetMessage::decode(single, has_header)?]),
+/// Returns true if there is no DataSetMessage, or one that looks as if it had a header.
+fn any_has_header(messages: &Value) -> bool {
+    let elements = elements(messages);
+    elements.is_empty() || elements.iter().any(has_header)
+}
+
+fn elements(messages: &Value) -> &[Value] {
+    match messages {
+        Value::Array(elements) => elements,
+        single => std::slice::from_ref(single),
     }
+}
+
+fn has_header(message: &Value) -> bool {
+    let object = message.as_object();
+    object.is_some_and(JsonDataSetMessage::has_header)
 }

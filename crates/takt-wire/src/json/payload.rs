@@ -52,14 +52,14 @@ impl JsonPayload {
         self.object.is_empty()
     }
 
-    /// Reads the fields, in the order of the message.
+    /// Reads the fields, in the order of the message, each with its name. An error of one field is the error of that field alone.
     ///
     /// Types of fields without a type come from the metadata. Fields that it does not describe are read by their
     /// form: Boolean, Int64, Double, String and so on; see [`JsonDecoder::variant`]. Errors name the field.
-    pub fn fields(
-        &self,
-        meta_data: Option<&DataSetMetaDataType>,
-    ) -> Result<Vec<JsonField>, JsonMessageError> {
+    pub fn read<'p>(
+        &'p self,
+        meta_data: Option<&'p DataSetMetaDataType>,
+    ) -> impl Iterator<Item = (&'p str, Result<DataValue, JsonMessageError>)> {
         let decoder = decoder(meta_data);
         let described = meta_data.map_or(&[][..], |meta_data| &meta_data.fields);
         // Of two descriptions with the same name, the first one applies.
@@ -68,20 +68,34 @@ impl JsonPayload {
             .rev()
             .map(|field| (field.name.as_str(), field))
             .collect();
-        let fields = self.object.iter();
-        fields
-            .map(|(name, value)| {
-                let reader = Reader {
-                    decoder: &decoder,
-                    meta_data: described.get(name.as_str()).copied(),
-                };
-                let value = reader.field(value).map_err(|error| error.in_field(name))?;
-                Ok(JsonField {
-                    name: name.clone(),
-                    value,
-                })
+        self.object.iter().map(move |(name, value)| {
+            let reader = Reader {
+                decoder: &decoder,
+                meta_data: described.get(name.as_str()).copied(),
+            };
+            let value = reader.field(value);
+            (
+                name.as_str(),
+                value.map_err(|error| JsonMessageError::from(error).in_field(name)),
+            )
+        })
+    }
+
+    /// Reads the fields as [`read`](Self::read) does.
+    ///
+    /// # Errors
+    /// A field cannot be decoded.
+    pub fn fields(
+        &self,
+        meta_data: Option<&DataSetMetaDataType>,
+    ) -> Result<Vec<JsonField>, JsonMessageError> {
+        let fields = self.read(meta_data).map(|(name, value)| {
+            Ok(JsonField {
+                name: name.to_owned(),
+                value: value?,
             })
-            .collect()
+        });
+        fields.collect()
     }
 
     /// Reads one field; `None` if it is missing.

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use takt_ua::foreign;
+
 use super::view::{PayloadHeader, decoder_of};
 use super::{NetworkMessage, NetworkMessageRef, Payload, action_rule, rules};
 use crate::chunk::ChunkRef;
-use crate::data_set_message::DataSetMessageRef;
+use crate::data_set_message::{DataSetMessageRef, LostMessage, MendedDataSetMessage};
 use crate::discovery::{DiscoveryAnnouncement, DiscoveryProbe};
 use crate::error::{WireError, WireErrorKind};
 use crate::network_message_type::NetworkMessageType;
@@ -104,6 +106,21 @@ impl<'a> NetworkMessageRef<'a> {
         Ok(message)
     }
 
+    /// Mends the DataSetMessage at an offset, which [`data_set_message_at`](Self::data_set_message_at) refuses with `error`.
+    ///
+    /// # Errors
+    /// Nothing of the message can be used.
+    pub fn mend_data_set_message_at(
+        &self,
+        data_set_offset: u16,
+        signature_length: usize,
+        error: WireError,
+    ) -> Result<MendedDataSetMessage, LostMessage> {
+        let end = self.security_layout(signature_length)?.encrypted.end;
+        let start = usize::from(data_set_offset);
+        MendedDataSetMessage::new(None, self.bytes, (start, end), false, error)
+    }
+
     /// Checks that Actions, and only these, have an ActionHeader of their kind.
     fn check_action(
         &self,
@@ -145,7 +162,15 @@ impl<'a> NetworkMessageRef<'a> {
                 PayloadRef::DiscoveryProbe(DiscoveryProbe::decode(&mut decoder)?)
             }
             NetworkMessageType::DiscoveryAnnouncement => {
-                let announcement = DiscoveryAnnouncement::decode(&mut decoder)?;
+                let announcement = match DiscoveryAnnouncement::decode(&mut decoder) {
+                    Ok(announcement) => announcement,
+                    // One text that is not UTF-8 does not spoil the metadata.
+                    Err(error) => foreign::decode_as(
+                        bytes.get(range).unwrap_or_default(),
+                        DiscoveryAnnouncement::decode,
+                    )
+                    .map_err(|_| error)?,
+                };
                 PayloadRef::DiscoveryAnnouncement(Box::new(announcement))
             }
         })
@@ -241,6 +266,26 @@ impl<'a> DataSetMessagesRef<'a> {
         }
         let start = self.range.0 + (0..index).map(|index| self.size(index)).sum::<usize>();
         Some(self.read(index, start))
+    }
+
+    /// Mends a DataSetMessage that cannot be decoded because of `error`.
+    ///
+    /// # Errors
+    /// Nothing of the message can be used.
+    pub fn mend(
+        &self,
+        index: usize,
+        error: WireError,
+    ) -> Result<MendedDataSetMessage, LostMessage> {
+        let start = self.range.0 + (0..index).map(|index| self.size(index)).sum::<usize>();
+        let place = (start, start + self.size(index));
+        let id = self.data_set_writer_id(index);
+        let mended = MendedDataSetMessage::new(id, self.bytes, place, true, error)?;
+        let action = mended.message()?.content.action(self.action);
+        match action_rule(self.action, action) {
+            Some(_) => Err(error.into()),
+            None => Ok(mended),
+        }
     }
 
     fn read(&self, index: usize, start: usize) -> Result<DataSetMessageRef<'a>, WireError> {

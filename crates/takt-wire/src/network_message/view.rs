@@ -277,7 +277,10 @@ fn promoted_fields<'a>(
     let mut counter = fields.clone();
     let mut count = 0;
     while counter.remaining() > 0 {
-        VariantRef::skip(&mut counter)?;
+        if VariantRef::skip(&mut counter).is_err() {
+            // Their values are in the payload, too: without them, nothing is lost.
+            return Ok(ListRef::default());
+        }
         count += 1;
     }
     Ok(ListRef::take(&mut fields, count)?)

@@ -10,9 +10,12 @@ mod resolve;
 mod tests;
 mod value;
 
-use takt_ua::Variant;
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::DataSetMetaDataType;
+use takt_ua::{StatusCode, Variant, foreign};
+
+use self::error::Problem;
+use crate::data_set_message::DamagedField;
 
 pub use error::RawDataError;
 pub(crate) use layout::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
@@ -108,5 +111,39 @@ impl RawDataLayout {
             values.push(value);
         }
         Ok((values, decoder.position()))
+    }
+
+    /// Reads all fields, even if some cannot be decoded: a StatusCode stands for such a field. Also returns the fields that
+    /// could not be decoded, and those whose text was mended. The end of a field is known from its largest length, or from
+    /// the length of its text.
+    ///
+    /// # Errors
+    /// The end of a field is not known.
+    pub fn mend(&self, bytes: &[u8]) -> Result<(Vec<Variant>, Vec<DamagedField>), RawDataError> {
+        foreign::decode_as(bytes, |decoder| {
+            let mut damaged = Vec::new();
+            let mut values = Vec::new();
+            for (index, field) in self.fields.iter().enumerate() {
+                let start = decoder.clone();
+                let strict = value::decode(field, &mut Decoder::new(start.rest()));
+                let (value, error) = match (value::decode(field, decoder), field.fixed_size()) {
+                    (Ok(value), _) => (value, None),
+                    (Err(_), Some(size)) if size <= start.remaining() => {
+                        *decoder = start;
+                        decoder
+                            .bytes(size)
+                            .map_err(|error| Problem::from(error).at(index))?;
+                        let error = StatusCode::BadDecodingError;
+                        (Variant::StatusCode(error), Some(error))
+                    }
+                    (Err(problem), _) => return Err(problem.at(index)),
+                };
+                if strict.is_err() {
+                    damaged.push(DamagedField { index, error });
+                }
+                values.push(value);
+            }
+            Ok((values, damaged))
+        })
     }
 }

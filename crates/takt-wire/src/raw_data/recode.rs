@@ -48,6 +48,11 @@ pub(super) fn text_padding(length: Option<usize>, max: usize) -> Result<usize, P
     }
 }
 
+/// Returns the length of the text that was read from `start` on; a text that was mended has another one.
+pub(super) fn encoded_length(start: usize, decoder: &Decoder<'_>) -> Option<usize> {
+    (decoder.position() - start).checked_sub(size_of::<i32>())
+}
+
 /// Reads the lengths of a matrix (OPC 10000-6, 5.2.5), checks them against their maximums, and checks that the
 /// remaining bytes can hold all cells.
 pub(super) fn lengths(
@@ -171,9 +176,10 @@ impl Recoder<'_, '_, '_> {
         match raw_type {
             RawType::Fixed(_) => self.copy(raw_type.min_size()),
             RawType::String(max) => {
-                let text = self.decoder.string()?;
-                self.encoder.string(text)?;
-                self.padding(text_padding(text.map(str::len), *max)?)
+                let start = self.decoder.position();
+                let text = self.decoder.text()?;
+                self.encoder.string(text.as_deref())?;
+                self.padding(text_padding(encoded_length(start, self.decoder), *max)?)
             }
             RawType::ByteString(max) => {
                 let bytes = self.decoder.byte_string()?;

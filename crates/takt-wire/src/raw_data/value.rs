@@ -8,7 +8,7 @@ use takt_ua::{
 use super::error::Problem;
 use super::layout::{MAX_RANK, Rank, RawField, RawStructure, RawType, cells};
 use super::padding::zeros;
-use super::recode::{Direction, lengths, structure, text_padding};
+use super::recode::{Direction, encoded_length, lengths, structure, text_padding};
 
 const TOO_LONG: Problem = Problem::Invalid("longer than ArrayDimensions or MaxStringLength");
 
@@ -226,9 +226,10 @@ fn decode_one(raw_type: &RawType, decoder: &mut Decoder<'_>) -> Result<Variant, 
     match raw_type {
         RawType::Fixed(built_in_type) => Ok(Variant::decode_scalar(*built_in_type, decoder)?),
         RawType::String(max) => {
-            let text = decoder.string()?;
-            decoder.bytes(text_padding(text.map(str::len), *max)?)?;
-            Ok(Variant::String(text.into()))
+            let start = decoder.position();
+            let text = decoder.text()?;
+            decoder.bytes(text_padding(encoded_length(start, decoder), *max)?)?;
+            Ok(Variant::String(text.as_deref().into()))
         }
         RawType::ByteString(max) => {
             let bytes = decoder.byte_string()?;

@@ -4,6 +4,7 @@
 
 mod allocations;
 mod common;
+mod damage;
 mod foreign;
 mod json;
 mod json_fields;

@@ -18,6 +18,8 @@ pub struct ReaderStatistics {
     pub without_key_frame: u64,
     /// DataSetMessages that are invalid, or of a kind that readers do not take.
     pub unknown_kind: u64,
+    /// DataSetMessages that cannot be decoded, or some of whose fields cannot.
+    pub undecodable: u64,
     /// Number of times that MessageReceiveTimeout has passed without a message.
     pub timeouts: u64,
 }
@@ -29,6 +31,7 @@ impl ReaderStatistics {
         losses.add(LossCause::Repetition, self.discarded);
         losses.add(LossCause::KeyFrame, self.without_key_frame);
         losses.add(LossCause::Kind, self.unknown_kind);
+        losses.add(LossCause::Encoding, self.undecodable);
     }
 }
 

@@ -138,6 +138,21 @@ impl DataSetReader {
         self.set_condition(Condition::Failed);
     }
 
+    /// Notes a message that cannot be decoded: the values are not the current ones any more, if there were any.
+    #[cold]
+    pub(in crate::subscriber) fn note_lost(&mut self) {
+        self.statistics.undecodable += 1;
+        if self.condition == Condition::Ready {
+            self.fail();
+        }
+    }
+
+    /// Notes a message with fields that cannot be decoded.
+    #[cold]
+    pub(in crate::subscriber) fn note_unreadable(&mut self) {
+        self.statistics.undecodable += 1;
+    }
+
     /// Returns the state if it is new, and writes the values that targets have in it.
     pub(in crate::subscriber) fn take_new_state(
         &mut self,

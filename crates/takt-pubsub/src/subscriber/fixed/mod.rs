@@ -4,7 +4,7 @@
 mod place;
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
-use takt_ua::StatusCode;
+use takt_ua::{DataValue, StatusCode};
 use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
 
 use self::place::{MAX_VALUE, Number, Other, Place};
@@ -168,14 +168,14 @@ impl FixedLayouts {
             ..
         } = self;
         let (index, route, message) = find(routes, *last, link, bytes)?;
-        // The general decoder decodes messages whose status is not Good.
+        // The general decoder decodes messages whose status is not Good, and those with a field that cannot be decoded.
         let good = |data_set: &DataSet| {
             !data_set.has_status
                 || message
                     .status(data_set.data_set_message)
                     .is_some_and(|it| it.is_good())
         };
-        if !route.data_sets.iter().all(good) {
+        if !route.data_sets.iter().all(good) || !message.is_readable() {
             return None;
         }
         *last = index;
@@ -314,21 +314,23 @@ impl DataSet {
             let status = message
                 .field_status(index, field)
                 .unwrap_or(StatusCode::Good);
-            let written = match (&other.place, target.plain_cell()) {
+            let copied = match (&other.place, target.plain_cell()) {
                 (Some(place), Some(cell)) if !status.is_bad() => {
                     let own = message.field_source_timestamp(index, field);
                     let encoded = place.encoded(message, index, field, scratch);
-                    let encoded = encoded.ok_or(StatusCode::BadInternalError);
-                    encoded.and_then(|encoded| {
-                        cell.set_encoded(encoded, status, own.unwrap_or(time))
-                            .map_err(|error| error.status_code())
+                    encoded.is_some_and(|encoded| {
+                        let time = own.unwrap_or(time);
+                        cell.set_encoded(encoded, status, time).is_ok()
                     })
                 }
-                _ => match fixed_value(message, index, field, timestamp) {
-                    Some(value) => target.write(value, now.date_time),
-                    None => Err(StatusCode::BadDecodingError),
-                },
+                _ => false,
             };
+            if copied {
+                continue;
+            }
+            let value = fixed_value(message, index, field, timestamp);
+            let value = value.unwrap_or(DataValue::status(StatusCode::BadDecodingError));
+            let written = target.write(value, now.date_time);
             if let Err(status) = written {
                 failed = Some((field, status));
             }

@@ -6,7 +6,7 @@ use takt_cell::{Cell, EncodedScalar};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 use takt_wire::{FixedMessageRef, ScalarPlace};
 
-use crate::subscriber::target::ReaderTarget;
+use crate::subscriber::target::{ReaderTarget, not_stored};
 
 /// Longest value that is stored in a cell on the fast path, in bytes.
 pub(super) const MAX_VALUE: usize = 64 << 10;
@@ -132,8 +132,7 @@ impl Number {
             encoding_mask: self.built_in_type as u8,
             bytes: message.get_scalar(self.place),
         };
-        self.cell
-            .set_encoded_scalar(scalar, StatusCode::Good, time)
-            .map_err(|error| error.status_code())
+        let stored = self.cell.set_encoded_scalar(scalar, StatusCode::Good, time);
+        stored.map_err(|error| not_stored(&self.cell, &error, time))
     }
 }

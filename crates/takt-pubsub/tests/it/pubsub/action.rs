@@ -71,6 +71,50 @@ fn ask(requestor: &mut Requestor, now: Now) -> u16 {
     requestor.request(now, 8, 3, drill(), TIMEOUT).unwrap()
 }
 
+/// Replaces a Double of a message by a value that cannot be decoded.
+fn spoil(mapping: ActionMapping, message: &[u8], value: f64) -> Vec<u8> {
+    let (old, new) = match mapping {
+        ActionMapping::Uadp => {
+            let old = takt_ua::binary::Encode::encode_to_vec(&Variant::Double(value));
+            // A Variant in a Variant, of the same length.
+            (old, b"\x18\x0C\x03\0\0\0abc".to_vec())
+        }
+        ActionMapping::Json => (format!(":{value}").into_bytes(), b":[{}]".to_vec()),
+    };
+    let at = message.windows(old.len()).position(|part| part == old);
+    let at = at.unwrap();
+    [&message[..at], &new, &message[at + old.len()..]].concat()
+}
+
+#[test]
+fn an_argument_that_cannot_be_decoded_is_refused_and_such_a_result_is_one_bad_value() {
+    let bad = StatusCode::BadDecodingError;
+    for mapping in [ActionMapping::Uadp, ActionMapping::Json] {
+        let mut responder = responder(&configuration(mapping, Duration::ZERO));
+        let mut requestor = requestor(mapping, &responder);
+        let now = at(Instant::now(), 0);
+        let mut drill = Drill::default();
+        let id = ask(&mut requestor, now);
+        let message = requestor.poll_transmit().unwrap();
+        let spoilt = spoil(mapping, &message, 2.5);
+        responder.receive(now, &spoilt, &mut drill).unwrap();
+        assert_eq!(drill.calls, 0, "{mapping:?}");
+        let response = responder.poll_transmit().unwrap();
+        requestor.receive(now, &response.bytes).unwrap();
+        let done = ActionEvent::Done(id, Err(bad));
+        assert_eq!(requestor.poll_event(), Some(done), "{mapping:?}");
+
+        let id = ask(&mut requestor, now);
+        let message = requestor.poll_transmit().unwrap();
+        responder.receive(now, &message, &mut drill).unwrap();
+        let response = responder.poll_transmit().unwrap();
+        let spoilt = spoil(mapping, &response.bytes, 0.25);
+        requestor.receive(now, &spoilt).unwrap();
+        let done = ActionEvent::Done(id, Ok(vec![Variant::StatusCode(bad)]));
+        assert_eq!(requestor.poll_event(), Some(done), "{mapping:?}");
+    }
+}
+
 #[test]
 fn a_request_is_carried_out_once_and_answered() {
     for mapping in [ActionMapping::Uadp, ActionMapping::Json] {

@@ -333,11 +333,12 @@ fn messages_of_version_1_04_and_sloppy_ones_are_read() {
         matches!(&error, ReceiveError::FieldName { name, .. } if name == "X"),
         "{error}"
     );
-    let error = pass(r#"{"A":"ten"}"#, 70_003).unwrap_err();
-    assert!(matches!(&error, ReceiveError::Json(_)), "{error}");
+    assert_eq!(pass(r#"{"A":"ten"}"#, 70_003), Ok(1));
+    let status = setup.target(0).get().unwrap().status_code();
+    assert_eq!(status, StatusCode::BadDecodingError);
     let error = receive(&mut subscriber, r#"{"A":"#, &mut log).unwrap_err();
     assert!(matches!(&error, ReceiveError::Json(_)), "{error}");
-    assert_eq!(log.data_sets.len(), 2);
+    assert_eq!(log.data_sets.len(), 3);
     assert_eq!(log.data_sets[0].1, Some(70_000));
 }
 

@@ -1,6 +1,7 @@
 //! WriterGroups that publish, and subscribers that receive.
 
 mod action;
+mod damage;
 mod discovery;
 mod json;
 mod losses;

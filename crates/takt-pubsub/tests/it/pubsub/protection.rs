@@ -57,7 +57,8 @@ fn protected_messages_take_the_fast_path_through_a_change_of_keys() {
                 reception,
                 Reception {
                     accepted: 1,
-                    fixed: step > 0
+                    fixed: step > 0,
+                    ..Reception::default()
                 }
             );
             assert_eq!(setup.target(0).get().unwrap().value, Some(value));

@@ -113,7 +113,8 @@ fn messages_take_the_fast_path_from_the_second_one_on() {
                 reception,
                 Reception {
                     accepted: 1,
-                    fixed: step > 1
+                    fixed: step > 1,
+                    ..Reception::default()
                 },
                 "mask {mask}"
             );
@@ -552,7 +553,8 @@ fn readers_are_made_for_announced_writers() {
             reception,
             Reception {
                 accepted: 1,
-                fixed: step > 0
+                fixed: step > 0,
+                ..Reception::default()
             }
         );
     }

@@ -73,9 +73,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a String; replaces what is not UTF-8 by U+FFFD if the decoder is tolerant.
+    /// Reads a String as [`string`](Self::string) does; replaces parts that are not UTF-8 by U+FFFD if the decoder is tolerant
+    /// ([`crate::foreign`]).
+    ///
+    /// # Errors
+    /// The errors are those of [`string`](Self::string).
     #[inline]
-    pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
+    pub fn text(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
         let Some(bytes) = self.byte_string()? else {
             return Ok(None);
         };

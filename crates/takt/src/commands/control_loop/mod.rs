@@ -140,7 +140,7 @@ fn run(request: &Request<'_>) -> miette::Result<()> {
             ),
             "`--on-miss count` goes on. Check the other end and the link.",
         )),
-        _ => Ok(()),
+        _ => result.outcome(),
     }
 }
 

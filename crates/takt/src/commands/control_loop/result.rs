@@ -6,7 +6,8 @@ use takt_figures::{Column, Table};
 use takt_lab::{LoopEnd, RoundTrips, ScenarioApplication, ScenarioLoop};
 use takt_statistics::Quantile;
 
-use crate::output;
+use crate::commands::pubsub::{advice as pubsub_advice, reports};
+use crate::{explain, output};
 
 /// Result of one end.
 pub(super) struct LoopResult<'a> {
@@ -24,6 +25,42 @@ impl LoopResult<'_> {
             output::line(self.object(trips.as_ref()));
         } else {
             self.tables(trips.as_ref());
+        }
+        self.tell_losses();
+    }
+
+    /// Logs lost and refused messages, once for each cause, with advice.
+    fn tell_losses(&self) {
+        let report = self.report;
+        let sides = [
+            ("sending", &report.send_losses),
+            ("receiving", &report.receive_losses),
+        ];
+        for (side, losses) in sides {
+            for (cause, count) in losses.iter() {
+                let text = reports::loss_text(side, cause, count);
+                tracing::warn!("{text}. {}", pubsub_advice::loss(cause));
+            }
+        }
+        if let Some(reason) = &report.last_refusal {
+            tracing::warn!(
+                "receiving: {} messages were refused: {reason}",
+                report.refused
+            );
+        }
+    }
+
+    /// Returns an error if all messages were lost, or if none was accepted.
+    pub(super) fn outcome(&self) -> miette::Result<()> {
+        let report = self.report;
+        let shown_above = "The reasons are shown above.";
+        if reports::are_all_lost(report.sent, &report.send_losses) {
+            let text = format!("none of {} messages was delivered", report.sent);
+            return Err(explain::with_help(text, shown_above));
+        }
+        match report.received == 0 && report.refused > 0 {
+            true => Err(explain::with_help("no message was accepted", shown_above)),
+            false => Ok(()),
         }
     }
 
@@ -51,9 +88,12 @@ impl LoopResult<'_> {
                 "invalid": report.launch_drops.invalid,
                 "missed": report.launch_drops.missed,
             },
+            "sendLosses": reports::losses_json(&report.send_losses),
             "pageFaults": report.page_faults,
             "received": report.received,
             "refused": report.refused,
+            "lastRefusal": report.last_refusal,
+            "receiveLosses": reports::losses_json(&report.receive_losses),
             "missedCycles": report.missed,
             "longestMiss": report.longest_miss,
             "missedCounters": counters.missed,

@@ -2,6 +2,7 @@
 
 use takt_app::ClientError;
 use takt_link::{BrokerRefusal, ConnectionRefusal, DownReason, LinkError, TlsFailure};
+use takt_pubsub::action::ActionError;
 use takt_pubsub::runtime::ProblemCause;
 use takt_pubsub::security::{Replay, VerifyError};
 use takt_pubsub::{LossCause, PublishError, ReceiveError};
@@ -15,6 +16,8 @@ pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
         ProblemCause::Publish(error) => publish(error),
         ProblemCause::Link(error) => link(error),
         ProblemCause::Refusal(reason) => refusal(*reason),
+        ProblemCause::Action(ActionError::Receive(error)) => refused(error, false),
+        ProblemCause::Action(ActionError::Publish(error)) => publish(error),
         ProblemCause::ClockStep { .. } => {
             "The next publishing interval follows the new time. A clock that is set repeatedly needs a look at chronyd, ptp4l or phc2sys."
         }
@@ -66,6 +69,7 @@ pub(in crate::commands) fn loss(cause: LossCause) -> &'static str {
         }
         LossCause::Kind => "`takt pubsub decode` shows every field of a captured message.",
         LossCause::Unclaimed => UNCLAIMED,
+        LossCause::Encoding => UNDECODABLE,
     }
 }
 
@@ -218,6 +222,9 @@ pub(in crate::commands) const NEEDED_READERS: &str =
 pub(in crate::commands) const UNCLAIMED: &str = "It is counted, and so are further ones. PublisherId, WriterGroup and DataSetWriter are \
      those of the message, ? for missing ones; `takt subscribe ADDRESS` shows all messages at an address.";
 
+/// Advice on messages that cannot be decoded.
+const UNDECODABLE: &str = "Does another program send to this address? `takt pubsub decode` shows every field of a captured message.";
+
 /// Returns advice on a message that was not accepted, also if Publishers are asked for metadata (--discovery).
 pub(in crate::commands) fn refused(error: &ReceiveError, asks_publishers: bool) -> &'static str {
     match error {
@@ -244,9 +251,11 @@ pub(in crate::commands) fn refused(error: &ReceiveError, asks_publishers: bool) 
         ReceiveError::FieldName { .. } | ReceiveError::Field { .. } | ReceiveError::RawData(_) => {
             "Take the fields, in their order, from the configuration of the Publisher."
         }
-        ReceiveError::Wire(_) | ReceiveError::Json(_) => {
-            "Does another program send to this address? `takt pubsub decode` shows every field of a captured message."
+        ReceiveError::Wire(_) | ReceiveError::Json(_) | ReceiveError::Lost { .. } => UNDECODABLE,
+        ReceiveError::Unreadable { .. } => {
+            "The other fields of the message are accepted. `takt pubsub decode` shows every field of a captured message."
         }
+        ReceiveError::Mended { .. } => "Texts of OPC UA are UTF-8; many devices send Latin-1.",
         ReceiveError::Reassembly(_) => "Some chunks of a long message were lost.",
         ReceiveError::Target { .. } => {
             "The value does not fit its target; compare the types of both sides."

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use takt_demo::screen::Screen;
 use takt_link::{DownReason, LinkState};
 use takt_pubsub::runtime::{ComponentState, Problem, ProblemCause, PubSub};
-use takt_pubsub::{LossCause, PublishError};
+use takt_pubsub::{LossCause, Losses, PublishError};
 
 use super::advice;
 use crate::explain;
@@ -71,8 +71,13 @@ impl Reports {
         }
         for component in components(pub_sub) {
             for (cause, _) in component.statistics.losses.iter() {
-                // The first message without a reader is reported with its header, a refusal with its reason.
-                if !matches!(cause, LossCause::Unclaimed | LossCause::Refusal) {
+                // The first message without a reader is reported with its header, a refusal with its reason, and one that cannot
+                // be decoded with the name of the field.
+                let is_told = matches!(
+                    cause,
+                    LossCause::Unclaimed | LossCause::Refusal | LossCause::Encoding
+                );
+                if !is_told {
                     let text = format!("{}: messages are lost: {cause}", component.name);
                     self.print(screen, text, advice::loss(cause));
                 }
@@ -104,12 +109,7 @@ pub(in crate::commands) fn tell_losses(pub_sub: &PubSub) {
     } in components(pub_sub)
     {
         for (cause, count) in statistics.losses.iter() {
-            match cause {
-                LossCause::Unclaimed => {
-                    tracing::warn!("{name}: {count} messages were for no DataSetReader");
-                }
-                cause => tracing::warn!("{name}: {count} messages were lost: {cause}"),
-            }
+            tracing::warn!("{}", loss_text(&name, cause, count));
         }
     }
     for ComponentState {
@@ -125,16 +125,37 @@ pub(in crate::commands) fn tell_losses(pub_sub: &PubSub) {
 /// Returns the numbers of a component's messages for programs.
 pub(in crate::commands) fn component_json(kind: &str, component: &ComponentState) -> Value {
     let statistics = &component.statistics;
-    let all = LossCause::ALL.iter();
-    let losses = all.map(|cause| (cause.name().to_owned(), statistics.losses.of(*cause).into()));
     json!({
         kind: component.name,
         "state": format!("{:?}", component.state),
         "networkMessages": statistics.network_messages,
         "errors": statistics.errors,
         "clockSteps": statistics.clock_steps,
-        "losses": losses.collect::<Map<_, _>>(),
+        "losses": losses_json(&statistics.losses),
     })
+}
+
+/// Returns the numbers of lost messages by cause for programs.
+pub(in crate::commands) fn losses_json(losses: &Losses) -> Value {
+    let all = LossCause::ALL.iter();
+    let losses = all.map(|cause| (cause.name().to_owned(), losses.of(*cause).into()));
+    losses.collect::<Map<_, _>>().into()
+}
+
+/// Returns the text of the number of messages that were lost for a cause.
+pub(in crate::commands) fn loss_text(name: &str, cause: LossCause, count: u64) -> String {
+    match cause {
+        LossCause::Unclaimed => format!("{name}: {count} messages were for no DataSetReader"),
+        LossCause::Encoding => {
+            format!("{name}: {count} messages, or fields of them, could not be decoded")
+        }
+        cause => format!("{name}: {count} messages were lost: {cause}"),
+    }
+}
+
+/// Returns true if all sent messages were lost. A full queue in shared memory is that of one receiver; others may have the message.
+pub(in crate::commands) fn are_all_lost(sent: u64, losses: &Losses) -> bool {
+    sent > 0 && losses.total() - losses.of(LossCause::Overflow) >= sent
 }
 
 /// Returns an error if a link is down, if a WriterGroup has delivered nothing because of errors or losses, or if a connection has
@@ -157,11 +178,7 @@ pub(in crate::commands) fn outcome(pub_sub: &PubSub) -> miette::Result<()> {
         return Err(explain::with_help(text, shown_above));
     }
     let is_lost = |group: &ComponentState| {
-        let sent = group.statistics.network_messages;
-        // A full queue in shared memory is that of one receiver; others may have the message.
-        let mut losses = group.statistics.losses.iter().collect::<Vec<_>>();
-        losses.retain(|(cause, _)| *cause != LossCause::Overflow);
-        sent > 0 && losses.iter().map(|(_, count)| count).sum::<u64>() >= sent
+        are_all_lost(group.statistics.network_messages, &group.statistics.losses)
     };
     if let Some(group) = pub_sub.writer_groups().find(is_lost) {
         let count = group.statistics.network_messages;
@@ -194,6 +211,7 @@ fn problem_text(problem: &Problem) -> String {
     let mut cause = match &problem.cause {
         ProblemCause::Publish(error) => error.source(),
         ProblemCause::Link(_)
+        | ProblemCause::Action(_)
         | ProblemCause::Refusal(_)
         | ProblemCause::ClockStep { .. }
         | ProblemCause::Event => None,
