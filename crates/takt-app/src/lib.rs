@@ -105,7 +105,7 @@ pub use takt_client::{
     Subscription, SubscriptionOptions, TypedNode, ValueInPlace, Variant, Waiting, certificates,
     client, loopback, model, prepare_state_directory, state_directory, ua,
 };
-pub use takt_history::{HistoryError, HistoryStoreOptions};
+pub use takt_history::{DatabaseFault, DatabaseFileError, HistoryError, HistoryStoreOptions};
 pub use takt_services::{EventSink, Server, ServerBudgets};
 pub use takt_space::{Event, RoleSet, StoredValue, UserRole, Value, ValueSource};
 pub use workers::WorkerOptions;

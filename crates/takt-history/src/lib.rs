@@ -36,6 +36,7 @@ pub use store::{
     Appended, HistoryStoreOptions, MAX_VALUE, Store, StoreReader, StoreTime, StoredRecords,
     VariableKey,
 };
+pub use takt_database::{DatabaseFault, DatabaseFileError};
 pub use takt_ua::Aggregate;
 
 /// Ticks of 100 ns in a second (OPC 10000-6, 5.2.2.5).

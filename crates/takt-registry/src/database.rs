@@ -9,11 +9,11 @@
 //! * [`group_on_its_way`]: a queued SecurityGroup, which later states replace.
 //! * [`store`]: the file and its transaction; [`tables`], [`owners`], [`push_targets`] and [`records`]: its contents, which are plain
 //!   data in [`contents`].
-//! * [`file`]: all use of `redb` goes through it, and a damaged file becomes an error there.
+//!
+//! All use of `redb` goes through `takt_database`, where a damaged file becomes an error.
 
 mod contents;
 mod error;
-mod file;
 mod group_on_its_way;
 mod journal;
 #[cfg(test)]
@@ -32,6 +32,7 @@ use std::path::Path;
 use std::sync::mpsc;
 
 use redb::WriteTransaction;
+use takt_database::DatabaseFile;
 use takt_rt::memory_budget::Charge;
 use takt_ua::NodeId;
 use takt_ua::structures::PubSubKeyPushTargetDataType;
@@ -41,7 +42,6 @@ pub(crate) use contents::{
     Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord,
 };
 pub use error::DatabaseError;
-use file::Opener;
 pub(crate) use group_on_its_way::GroupOnItsWay;
 use journal::{Entry, Journal, Rest};
 pub(crate) use journal::{Then, Undo};
@@ -66,15 +66,14 @@ pub(crate) struct Database {
 impl Database {
     /// Opens the database at `path` and checks all of it, or creates an empty one if there is no file.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
-        Self::open_with(path, Box::new(file::from_disk))
+        Self::open_file(DatabaseFile::new(tables::kind(), path))
     }
 
-    /// Opens the database with an `opener` for existing files; otherwise like [`open`](Self::open).
-    fn open_with(path: &Path, opener: Opener) -> Result<Self, DatabaseError> {
-        if let Some(directory) = path.parent() {
+    fn open_file(file: DatabaseFile) -> Result<Self, DatabaseError> {
+        if let Some(directory) = file.path().parent() {
             takt_app::prepare_state_directory(directory).map_err(DatabaseError::Directory)?;
         }
-        let journal = Journal::start(Store::open(path, opener)?);
+        let journal = Journal::start(Store::open(file)?);
         Ok(Self {
             journal: journal.map_err(DatabaseError::Thread)?,
         })
@@ -85,7 +84,8 @@ impl Database {
     pub(crate) fn on(disk: &test_disk::TestDisk, path: &Path) -> Self {
         // New files are not created there.
         drop(Self::open(path).unwrap());
-        Self::open_with(path, disk.opener()).unwrap()
+        let file = DatabaseFile::new(tables::kind(), path);
+        Self::open_file(file.with_opener(disk.opener())).unwrap()
     }
 
     /// Returns a number that grows whenever changes are lost.

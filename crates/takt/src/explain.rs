@@ -8,7 +8,10 @@ use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::certificates::CertificatesError;
-use takt_app::{ClientError, HistoryError, HistoryStartError, ProviderError, StateDirectoryError};
+use takt_app::{
+    ClientError, DatabaseFault, DatabaseFileError, HistoryError, HistoryStartError, ProviderError,
+    StateDirectoryError,
+};
 use takt_crypto::{CertificateError, StoreError};
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
@@ -73,45 +76,47 @@ pub fn registry(error: &RegistryError) -> Report {
 /// Explains why the file of a history cannot be used, with advice.
 fn history(error: &HistoryError) -> Report {
     match error {
-        HistoryError::Empty { .. }
-        | HistoryError::Damaged { .. }
-        | HistoryError::Foreign { .. }
-        | HistoryError::NoFile { .. } => with_help(
+        HistoryError::File(error) => database_file(
             error,
             "Restore a copy of the file; or move it away (`mv history.redb history.redb.damaged`): the next start begins a new \
              history.",
         ),
-        HistoryError::InUse { .. } => with_help(
-            error,
-            "Stop the other process, or give this one a folder of its own (--data).",
-        ),
-        HistoryError::Storage { .. } => {
-            let disk = "Check for free space on the disk, and the disk itself.";
-            with_help(error, error.io_error().map_or(disk, file_help))
-        }
         error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
 }
 
 /// Explains why a database cannot be used, with advice.
 fn database(error: &DatabaseError) -> Report {
+    let lost = "Restore a copy of the file; or move it away (`mv registry.redb registry.redb.damaged`) and start with an empty one: \
+                Providers register again by themselves, with the same NodeIds but perhaps other NamespaceIndexes, those over opc.tcp \
+                need a new secret (remove NAME.secret in their state folder), and SecurityGroups get new keys.";
     match error {
         DatabaseError::Directory(error) => state_directory(error),
-        DatabaseError::Empty { .. }
-        | DatabaseError::Damaged { .. }
-        | DatabaseError::Foreign { .. }
-        | DatabaseError::NoFile { .. }
-        | DatabaseError::Record { .. } => with_help(
-            error,
-            "Restore a copy of the file; or move it away (`mv registry.redb registry.redb.damaged`) and start with an empty one: \
-             Providers register again by themselves, with the same NodeIds but perhaps other NamespaceIndexes, those over opc.tcp \
-             need a new secret (remove NAME.secret in their state folder), and SecurityGroups get new keys.",
-        ),
-        error => with_help(
-            error,
-            "Use --data for another directory. Check for free space on the disk and for another running registry.",
-        ),
+        DatabaseError::File(error) => database_file(error, lost),
+        DatabaseError::Record { .. } => with_help(error, lost),
+        error => with_help(error, "Check for free space on the disk, and the disk itself."),
     }
+}
+
+/// Explains why a database file cannot be used. `lost` is advice for lost content.
+fn database_file(error: &DatabaseFileError, lost: &str) -> Report {
+    let help = match &error.fault {
+        DatabaseFault::Empty
+        | DatabaseFault::Damaged(_)
+        | DatabaseFault::Foreign(_)
+        | DatabaseFault::NoFile => lost,
+        DatabaseFault::InUse => {
+            "Stop the other process, or give this one a folder of its own (--data)."
+        }
+        DatabaseFault::Format { .. } => {
+            "Use the version of Takt that wrote the file, or another folder (--data)."
+        }
+        DatabaseFault::Storage(_) => {
+            let disk = "Check for free space on the disk, and the disk itself.";
+            error.io_error().map_or(disk, file_help)
+        }
+    };
+    with_help(error, help)
 }
 
 /// Explains why certificates cannot be used.

@@ -1,9 +1,9 @@
 //! Errors of the database.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_app::StateDirectoryError;
+use takt_database::{DatabaseFileError, TransactionError};
 
 /// Version of the layout of the tables; another number in the file is refused.
 pub(super) const FORMAT: u64 = 1;
@@ -14,48 +14,9 @@ pub enum DatabaseError {
     /// The folder of the database is not safe to use, or cannot be created.
     #[error(transparent)]
     Directory(StateDirectoryError),
-    /// Another registry has opened the database.
-    #[error("the database {} is in use by another registry", path.display())]
-    InUse {
-        /// Path of the database.
-        path: PathBuf,
-    },
-    /// The file is empty: it was truncated, or its contents were lost.
-    #[error("the database {} is empty (0 bytes): all registrations are lost", path.display())]
-    Empty {
-        /// Path of the database.
-        path: PathBuf,
-    },
-    /// The file is not a database, or parts of it were changed.
-    #[error("the database {} is damaged: {reason}", path.display())]
-    Damaged {
-        /// Path of the database.
-        path: PathBuf,
-        /// Description of the error.
-        reason: String,
-    },
-    /// The file is a database of another kind, for example a history.
-    #[error("{} is no database of a registry: it has the tables {tables}", path.display())]
-    Foreign {
-        /// Path of the database.
-        path: PathBuf,
-        /// Names of its tables.
-        tables: String,
-    },
-    /// The path is that of a directory, a device or a pipe.
-    #[error("the database {} cannot be used: this is no file", path.display())]
-    NoFile {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The file was written by a version with another layout.
-    #[error("the database {} has format {found}, this version reads format {FORMAT}", path.display())]
-    Format {
-        /// Path of the database.
-        path: PathBuf,
-        /// The format in the file.
-        found: u64,
-    },
+    /// The file cannot be used.
+    #[error(transparent)]
+    File(DatabaseFileError),
     /// A record cannot be decoded, or contradicts the others.
     #[error(
         "the database is damaged: the record of {record} in the table `{table}` cannot be read: {reason}"
@@ -68,7 +29,7 @@ pub enum DatabaseError {
         /// Description of the error.
         reason: String,
     },
-    /// The storage failed: a full disk, for example.
+    /// The storage failed in a transaction.
     #[error("the database failed: {0}")]
     Storage(Box<redb::Error>),
     /// A commit failed for which several changes waited.
@@ -85,5 +46,18 @@ pub enum DatabaseError {
 impl<E: Into<redb::Error>> From<E> for DatabaseError {
     fn from(error: E) -> Self {
         Self::Storage(Box::new(error.into()))
+    }
+}
+
+impl TransactionError for DatabaseError {
+    fn from_file(error: DatabaseFileError) -> Self {
+        Self::File(error)
+    }
+
+    fn into_redb(self) -> Result<redb::Error, Self> {
+        match self {
+            Self::Storage(error) => Ok(*error),
+            error => Err(error),
+        }
     }
 }

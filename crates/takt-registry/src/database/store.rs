@@ -1,12 +1,10 @@
 //! The open file of the database, and its only write transaction.
 
-use std::path::{Path, PathBuf};
-
 use redb::WriteTransaction;
+use takt_database::{DatabaseFault, DatabaseFile};
 
 use super::contents::Contents;
-use super::error::DatabaseError;
-use super::file::{self, Opener};
+use super::error::{DatabaseError, FORMAT};
 use super::tables;
 
 /// Writes a change.
@@ -14,8 +12,7 @@ pub(super) type Write = Box<dyn FnOnce(&WriteTransaction) -> Result<(), Database
 
 /// The file of the database.
 pub(super) struct Store {
-    path: PathBuf,
-    opener: Opener,
+    file: DatabaseFile,
     /// The open file; `None` after a failure: the next use opens the file again in its last committed state.
     open: Option<Open>,
 }
@@ -38,12 +35,20 @@ impl Open {
 }
 
 impl Store {
-    /// Opens the file at `path` and checks all of it, or creates an empty one if there is no file.
-    pub(super) fn open(path: &Path, opener: Opener) -> Result<Self, DatabaseError> {
-        let redb = file::open_or_make(path, &opener)?;
+    /// Opens the file and checks all of it, or creates an empty one if there is no file.
+    pub(super) fn open(file: DatabaseFile) -> Result<Self, DatabaseError> {
+        let redb = file.open(|transaction| {
+            let found = tables::make(transaction)?;
+            match found == FORMAT {
+                true => Ok(()),
+                false => Err(DatabaseError::File(file.error(DatabaseFault::Format {
+                    found,
+                    known: FORMAT,
+                }))),
+            }
+        })?;
         Ok(Self {
-            path: path.to_owned(),
-            opener,
+            file,
             open: Some(Open {
                 unsettled: None,
                 redb,
@@ -60,21 +65,16 @@ impl Store {
             Some(open) => open,
             None => Open {
                 unsettled: None,
-                redb: file::open_again(&self.path, &self.opener)?,
+                redb: self.file.open_again()?,
             },
         };
-        match file::guarded(&self.path, || use_it(&mut open)) {
+        match self.file.guarded(|| use_it(&mut open)) {
             Ok(result) => {
                 self.open = Some(open);
                 Ok(result)
             }
             Err(error) => {
-                // Closing the file may find the same damage.
-                let closed = file::guarded(&self.path, || {
-                    drop(open);
-                    Ok(())
-                });
-                if let Err(error) = closed {
+                if let Err(error) = self.file.close(open) {
                     tracing::error!(%error, "the database could not be closed");
                 }
                 Err(error)

@@ -1,9 +1,10 @@
 //! Tables of the file, and the storage of changes in them.
 
 use redb::{
-    MultimapTableDefinition, MultimapTableHandle, ReadTransaction, ReadableDatabase,
+    MultimapTableDefinition, ReadTransaction, ReadableDatabase,
     ReadableMultimapTable, ReadableTable, TableDefinition, TableHandle, WriteTransaction,
 };
+use takt_database::DatabaseKind;
 use takt_space::Change;
 use takt_ua::binary::Encode;
 use takt_ua::structures::AddNodesItem;
@@ -36,14 +37,13 @@ type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
 /// Key in `META` of the highest token of all SecurityGroups so far, including removed ones.
 const LAST_TOKEN: &str = "last token";
 
-/// Returns the names of the tables of a database of another kind; `None` for that of a registry, and for one without tables.
-pub(super) fn foreign(transaction: &WriteTransaction) -> Result<Option<String>, DatabaseError> {
-    let tables = transaction.list_tables()?;
-    let mut names: Vec<_> = tables.map(|table| table.name().to_owned()).collect();
-    let multimaps = transaction.list_multimap_tables()?;
-    names.extend(multimaps.map(|table| table.name().to_owned()));
-    let is_foreign = !names.is_empty() && names.iter().all(|name| name != META.name());
-    Ok(is_foreign.then(|| names.join(", ")))
+/// Kind of the file.
+pub(super) fn kind() -> DatabaseKind {
+    DatabaseKind {
+        content: "database of the registry",
+        table: META.name(),
+        cache: 4 << 20,
+    }
 }
 
 /// Creates missing tables, and returns the format of the file.
@@ -450,4 +450,11 @@ pub(super) fn damage_reference(transaction: &WriteTransaction) {
     references
         .insert(number, ("P", ADDED, [0xFF].as_slice()))
         .unwrap();
+}
+
+/// Sets the format of the file.
+#[cfg(test)]
+pub(super) fn set_format(transaction: &WriteTransaction, format: u64) {
+    let mut meta = transaction.open_table(META).unwrap();
+    meta.insert("format", format).unwrap();
 }

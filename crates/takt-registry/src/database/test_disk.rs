@@ -7,8 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
+use takt_database::DatabaseOpener;
 
-use super::file::Opener;
+
 
 /// A disk; all clones are the same one.
 #[derive(Debug, Clone, Default)]
@@ -75,9 +76,9 @@ impl TestDisk {
     }
 
     /// Opens an existing file on this disk.
-    pub(super) fn opener(&self) -> Opener {
+    pub(super) fn opener(&self) -> DatabaseOpener {
         let disk = self.clone();
-        Box::new(move |path, builder| {
+        Arc::new(move |path, builder| {
             let file = OpenOptions::new().read(true).write(true).open(path)?;
             let file = FileBackend::new(file)?;
             let disk = disk.clone();
