@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
+use takt_database::DatabaseFault;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Change;
 use takt_ua::NodeId;
@@ -130,7 +131,9 @@ fn a_failed_commit_takes_back_everything_since_the_last_one() {
     setting.disk.release();
     for lost in [first, second] {
         let error = lost.recv().unwrap().unwrap_err();
-        assert!(matches!(*error, DatabaseError::Storage(_)), "{error:?}");
+        let is_full = matches!(&*error, DatabaseError::File(error)
+            if matches!(error.fault, DatabaseFault::Storage(_)));
+        assert!(is_full, "{error:?}");
     }
     assert_eq!(setting.undone(), [5, 4, 3, 2], "the last one first");
     assert_eq!(setting.memory.used(), 0);

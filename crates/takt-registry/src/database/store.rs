@@ -65,7 +65,7 @@ impl Store {
             Some(open) => open,
             None => Open {
                 unsettled: None,
-                redb: self.file.open_again()?,
+                redb: self.file.open_again::<DatabaseError>()?,
             },
         };
         match self.file.guarded(|| use_it(&mut open)) {

@@ -1,8 +1,8 @@
 //! Tables of the file, and the storage of changes in them.
 
 use redb::{
-    MultimapTableDefinition, ReadTransaction, ReadableDatabase,
-    ReadableMultimapTable, ReadableTable, TableDefinition, TableHandle, WriteTransaction,
+    MultimapTableDefinition, ReadTransaction, ReadableDatabase, ReadableMultimapTable,
+    ReadableTable, TableDefinition, TableHandle, WriteTransaction,
 };
 use takt_database::DatabaseKind;
 use takt_space::Change;

@@ -9,8 +9,6 @@ use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 use takt_database::DatabaseOpener;
 
-
-
 /// A disk; all clones are the same one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TestDisk(Arc<(Mutex<State>, Condvar)>);

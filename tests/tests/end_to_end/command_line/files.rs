@@ -48,11 +48,17 @@ fn files_that_are_damaged_or_swapped_are_refused_with_advice() {
     fs::write(&database, &good[1]).unwrap();
     fs::write(&history, &good[0]).unwrap();
     let said = refusal(&sandbox);
-    assert!(said.contains("is a file of another kind, with the tables "), "{said}");
+    assert!(
+        said.contains("is a file of another kind, with the tables "),
+        "{said}"
+    );
     assert!(said.contains("move it away"), "{said}");
     restore(&database, &good[0]);
     let said = refusal(&sandbox);
-    assert!(said.contains("is a file of another kind, with the tables "), "{said}");
+    assert!(
+        said.contains("is a file of another kind, with the tables "),
+        "{said}"
+    );
     assert!(said.contains("move it away"), "{said}");
 
     // Empty, damaged, truncated, no file.
