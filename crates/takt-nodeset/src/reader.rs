@@ -346,12 +346,5 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
 
 /// Reads an `xs:dateTime`; times before the range of DateTime become its earliest time (OPC 10000-6, 5.2.2.5).
 pub(crate) fn date_time(text: &str) -> Option<DateTime> {
-    let text = text.trim();
-    if let Ok(date) = text.parse() {
-        return Some(date);
-    }
-    let year = text
-        .split_once('-')
-        .and_then(|(year, _)| year.parse::<u32>().ok());
-    (year? < 1601 && text.len() >= 10).then_some(DateTime::MIN)
+    text.trim().parse().ok()
 }

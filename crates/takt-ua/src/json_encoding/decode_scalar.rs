@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::encode_scalar::{LAST_DATE_TIME, MAX_DATE_TIME};
 use super::integer::integer;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder};
 use crate::json_nesting::MAX_DEPTH;
@@ -143,20 +142,9 @@ fn single(value: &Value) -> Result<Variant, JsonDecodeError> {
 /// Decodes a DateTime. Years outside of its range become its first or last moment
 /// (OPC 10000-6, 5.4.2.6).
 fn date_time(text: &str) -> Option<DateTime> {
-    let year = text.get(..4).filter(|_| text.get(4..5) == Some("-"))?;
-    let year: u16 = year.parse().ok()?;
-    if text >= MAX_DATE_TIME && text.starts_with("9999-12-31T") {
-        return Some(DateTime::MAX);
-    }
-    if year < 1601 {
-        return Some(DateTime::MIN);
-    }
-    let time: DateTime = text.parse().ok()?;
-    Some(if time >= LAST_DATE_TIME {
-        DateTime::MAX
-    } else {
-        time.max(DateTime::MIN)
-    })
+    // No other text of a DateTime begins with a year.
+    let has_year = text.starts_with(|first: char| first.is_ascii_digit());
+    has_year.then(|| text.parse().ok()).flatten()
 }
 
 /// Decodes a number, an object with Code and Symbol, or the name alone, which some senders write.

@@ -6,16 +6,9 @@ use super::JsonEncoder;
 use crate::json_nesting::MAX_DEPTH;
 use crate::json_number::{double, single};
 use crate::{
-    DateTime, DiagnosticInfo, ExpandedNodeId, LocalizedText, NodeId, QualifiedName, StatusCode,
-    Variant, base64,
+    DiagnosticInfo, ExpandedNodeId, LocalizedText, NodeId, QualifiedName, StatusCode, Variant,
+    base64,
 };
-
-/// The last second of the year 9999, the last one that has a text form.
-pub(super) const LAST_DATE_TIME: DateTime = DateTime(2_650_467_743_990_000_000);
-/// Text of DateTime::MIN and everything before it.
-pub(super) const MIN_DATE_TIME: &str = "0001-01-01T00:00:00Z";
-/// Text of all times from [`LAST_DATE_TIME`] on.
-pub(super) const MAX_DATE_TIME: &str = "9999-12-31T23:59:59Z";
 
 impl JsonEncoder<'_> {
     /// Encodes a single value that is not null. Values nested too deeply are null.
@@ -38,7 +31,7 @@ impl JsonEncoder<'_> {
             Variant::Float(value) => single(*value),
             Variant::Double(value) => double(*value),
             Variant::String(value) => value.as_option().into(),
-            Variant::DateTime(value) => self.date_time(*value).into(),
+            Variant::DateTime(value) => value.to_iso8601().into(),
             Variant::Guid(value) => value.to_string().into(),
             Variant::ByteString(value) => value.as_option().map(base64::encode).into(),
             Variant::XmlElement(value) => value.0.as_option().into(),
@@ -51,20 +44,6 @@ impl JsonEncoder<'_> {
             Variant::DataValue(value) => self.timed(value, depth + 1),
             Variant::DiagnosticInfo(value) => self.diagnostic_info(value, depth + 1),
             Variant::Array(_) => self.untyped(value, depth + 1),
-        }
-    }
-
-    #[allow(
-        clippy::unused_self,
-        reason = "like its neighbours, and the fractions may become a setting"
-    )]
-    pub(super) fn date_time(&self, value: DateTime) -> String {
-        if value <= DateTime::MIN {
-            MIN_DATE_TIME.into()
-        } else if value >= LAST_DATE_TIME {
-            MAX_DATE_TIME.into()
-        } else {
-            value.to_string()
         }
     }
 

@@ -128,7 +128,7 @@ impl<'a> JsonEncoder<'a> {
         }
         let mut time = |name: &str, time: Option<DateTime>, picoseconds: Option<u16>| {
             if let Some(time) = time.filter(|time| !time.is_null()) {
-                object.insert(format!("{name}Timestamp"), self.date_time(time).into());
+                object.insert(format!("{name}Timestamp"), time.to_iso8601().into());
             }
             if let Some(picoseconds) = picoseconds.filter(|picoseconds| *picoseconds != 0) {
                 object.insert(format!("{name}Picoseconds"), picoseconds.into());

@@ -12,6 +12,9 @@ pub struct DateTime(pub i64);
 /// Ticks of 9999-12-31T23:59:59: this instant and later ones are equal to [`DateTime::MAX`] (OPC 10000-6, 5.2.2.5).
 const LAST_TICKS: i64 = 2_650_467_743_990_000_000;
 
+/// Text of [`DateTime::MIN`] (OPC 10000-6, 5.4.2.6).
+const MIN_TEXT: &str = "0001-01-01T00:00:00Z";
+
 /// Ticks from 1601-01-01 to 1970-01-01.
 const UNIX_EPOCH_TICKS: i64 = 116_444_736_000_000_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
@@ -41,8 +44,9 @@ impl DateTime {
         self.0.saturating_sub(UNIX_EPOCH_TICKS).saturating_mul(100)
     }
 
-    /// Returns the text in ISO 8601 (RFC 3339), also of [`MIN`](Self::MIN) and [`MAX`](Self::MAX), for programs. Instants
-    /// before 1601 and after 9999 are those limits.
+    /// Returns the text in ISO 8601 (RFC 3339) for programs: in JSON and XML (OPC 10000-6, 5.4.2.6 and 5.3.1.6), and in tables.
+    /// [`MIN`](Self::MIN) and earlier instants are `0001-01-01T00:00:00Z`, [`MAX`](Self::MAX) and those from the last second of the
+    /// year 9999 on are `9999-12-31T23:59:59Z`.
     pub fn to_iso8601(self) -> String {
         Iso8601(self).to_string()
     }
@@ -123,7 +127,10 @@ struct Iso8601(DateTime);
 
 impl std::fmt::Display for Iso8601 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ticks = self.0.0.clamp(0, LAST_TICKS);
+        if self.0 <= DateTime::MIN {
+            return f.write_str(MIN_TEXT);
+        }
+        let ticks = self.0.0.min(LAST_TICKS);
         let seconds = ticks.div_euclid(TICKS_PER_SECOND);
         let mut fraction = ticks.rem_euclid(TICKS_PER_SECOND);
         let unix_seconds = seconds - UNIX_EPOCH_TICKS / TICKS_PER_SECOND;
@@ -174,6 +181,7 @@ impl std::str::FromStr for DateTime {
 
     /// Reads ISO 8601: date, `T` or a space, time with optional seconds and fraction, and `Z`, an offset such as
     /// `+02:00`, or nothing for UTC. A date without a time stands for its midnight. `MinValue` and `MaxValue` are read too.
+    /// Instants before 1601 are [`MIN`](Self::MIN), and those from the last second of the year 9999 on are [`MAX`](Self::MAX).
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.trim() {
             "MinValue" => Ok(Self::MIN),
@@ -192,7 +200,7 @@ fn number(digits: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
 fn parse(text: &str) -> Option<DateTime> {
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00Z"));
     let mut date = date.splitn(3, '-');
-    let year = number(date.next()?, 1601..=30_828)?;
+    let year = number(date.next()?, 0..=99_999)?;
     let month = number(date.next()?, 1..=12)?;
     let day = number(date.next()?, 1..=31)?;
     let days = days_from_civil(year, month, day);
@@ -238,7 +246,7 @@ fn parse(text: &str) -> Option<DateTime> {
         .checked_add(UNIX_EPOCH_TICKS)?;
     Some(match ticks >= LAST_TICKS {
         true => DateTime::MAX,
-        false => DateTime(ticks),
+        false => DateTime(ticks).max(DateTime::MIN),
     })
 }
 

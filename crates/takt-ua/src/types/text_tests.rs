@@ -100,7 +100,8 @@ fn borrowed_node_ids_find_owned_keys() {
 #[test]
 fn date_times() {
     let cases = [
-        (DateTime::MIN, "1601-01-01T00:00:00Z"),
+        (DateTime::MIN, "0001-01-01T00:00:00Z"),
+        (DateTime(1), "1601-01-01T00:00:00.0000001Z"),
         (DateTime::from_unix_nanos(0), "1970-01-01T00:00:00Z"),
         (
             DateTime::from_unix_nanos(951_782_400_000_000_000),
@@ -121,8 +122,8 @@ fn date_times() {
         (DateTime(2_650_467_743_990_000_000), "9999-12-31T23:59:59Z"),
         (DateTime::MAX, "9999-12-31T23:59:59Z"),
         (DateTime(i64::MAX - 1), "9999-12-31T23:59:59Z"),
-        (DateTime(-1), "1601-01-01T00:00:00Z"),
-        (DateTime(i64::MIN), "1601-01-01T00:00:00Z"),
+        (DateTime(-1), "0001-01-01T00:00:00Z"),
+        (DateTime(i64::MIN), "0001-01-01T00:00:00Z"),
     ];
     for (time, text) in cases {
         assert_eq!(time.to_iso8601(), text);
@@ -137,6 +138,16 @@ fn date_times() {
     for time in [DateTime::MIN, DateTime::MAX] {
         assert_eq!(time.to_string().parse(), Ok(time));
         assert_eq!(time.to_iso8601().parse(), Ok(time));
+    }
+    for (text, limit) in [
+        ("1600-12-31T23:59:59Z", DateTime::MIN),
+        ("1601-01-01T00:00:00Z", DateTime::MIN),
+        ("0000-01-01", DateTime::MIN),
+        ("9999-12-31T23:59:59.5Z", DateTime::MAX),
+        ("10000-01-01T00:00:00Z", DateTime::MAX),
+        ("30828-09-14T02:48:05.4775807Z", DateTime::MAX),
+    ] {
+        assert_eq!(text.parse(), Ok(limit), "{text}");
     }
     let same = "2024-02-29T23:59:59.5Z".parse::<DateTime>().unwrap();
     for text in [
@@ -162,7 +173,6 @@ fn date_times() {
         "2024-13-01",
         "2024-00-01",
         "2024-01-32",
-        "1600-01-01",
         "2024-01-01T24:00",
         "2024-01-01T00:60",
         "2024-01-01T00:00:60",

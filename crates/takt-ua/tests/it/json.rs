@@ -29,7 +29,7 @@ fn scalars_are_short() {
         (f64::NEG_INFINITY.into(), json!("-Infinity")),
         ("text".into(), json!("text")),
         (UaString::null().into(), json!(null)),
-        (DateTime(0).into(), json!("1601-01-01T00:00:00Z")),
+        (DateTime(0).into(), json!("0001-01-01T00:00:00Z")),
         (
             Guid::NULL.into(),
             json!("00000000-0000-0000-0000-000000000000"),
