@@ -36,7 +36,6 @@ mod error;
 pub mod key_log;
 mod mirror;
 pub mod model;
-mod namespace_map;
 mod outage;
 mod state_directory;
 mod subscription;
@@ -50,7 +49,6 @@ pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use mirror::Mirror;
-pub use namespace_map::NamespaceMap;
 pub use outage::Outage;
 pub use state_directory::{
     StateDirectoryError, directory_or_default, prepare_state_directory, state_directory,
@@ -61,6 +59,7 @@ pub use subscription::{
 pub use takt_cell::{Cell, Reading};
 pub use takt_tcp::{EndpointUrl, EndpointUrlError, ReverseListener};
 pub use takt_ua as ua;
+pub use takt_ua::NamespaceMap;
 pub use takt_ua::{
     Aggregate, BuiltInType, ByteString, DataValue, DateTime, LocalizedText, NodeId, QualifiedName,
     StatusCode, Variant,

@@ -2,7 +2,10 @@
 //!
 //! An Event knows no Subscription and no clock. It can be reported to clients, forwarded to another server, or stored.
 
-use takt_ua::{ByteString, DateTime, LocalizedText, NodeId, QualifiedName, UaString, Variant, ids};
+use takt_ua::{
+    ByteString, DateTime, LocalizedText, NamespaceMap, NodeId, QualifiedName, UaString, Variant,
+    ids,
+};
 
 /// Clients that may receive an Event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -208,20 +211,20 @@ impl Event {
         !self.condition.is_null() && self.named("Retain") == Some(&Variant::Boolean(true))
     }
 
-    /// Replaces the NodeIds of the Event itself, for a server with other namespace indexes.
-    #[must_use]
-    pub fn map_node_ids(mut self, map: impl Fn(&NodeId) -> NodeId) -> Self {
-        self.event_type = map(&self.event_type);
-        self.source = map(&self.source);
-        if !self.condition.is_null() {
-            self.condition = map(&self.condition);
-        }
-        for field in &mut self.fields {
-            if let Variant::NodeId(node) = &mut field.value {
-                **node = map(node);
+    /// Replaces the namespace indexes of the Event and of its fields.
+    pub fn renumber(&mut self, map: &NamespaceMap) {
+        self.event_type = map.type_id(&self.event_type);
+        for node in [&mut self.source, &mut self.condition, &mut self.notifier] {
+            if !node.is_null() {
+                map.replace_node_id(node);
             }
         }
-        self
+        for field in &mut self.fields {
+            for name in &mut field.path {
+                *name = map.type_name(name);
+            }
+            map.replace(&mut field.value);
+        }
     }
 }
 
@@ -260,13 +263,15 @@ mod tests {
 
     #[test]
     fn node_ids_are_replaced_everywhere() {
-        let event = Event::new(NodeId::numeric(1, 1), NodeId::numeric(1, 2));
-        let mapped = event.map_node_ids(|node| NodeId {
-            namespace: 5,
-            ..node.clone()
-        });
-        assert_eq!(mapped.source(), &NodeId::numeric(5, 2));
-        let type_field = mapped.named("EventType");
-        assert_eq!(type_field, Some(&NodeId::numeric(5, 1).into()));
+        let path = |namespace| vec![QualifiedName::new(namespace, "Torque")];
+        let mut event = Event::new(NodeId::numeric(1, 1), NodeId::numeric(1, 2));
+        event.set(path(1), NodeId::numeric(1, 3).into());
+        let map = NamespaceMap::between(&["ua", "one"], &["ua", "two", "one"]);
+        event.renumber(&map);
+        assert_eq!(event.source(), &NodeId::numeric(2, 2));
+        assert!(event.condition().is_null());
+        let type_field = event.named("EventType");
+        assert_eq!(type_field, Some(&NodeId::numeric(2, 1).into()));
+        assert_eq!(event.get(&path(2)), Some(&NodeId::numeric(2, 3).into()));
     }
 }

@@ -14,6 +14,7 @@ use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 use super::change::DataChange;
 use super::event::EventNotification;
 use super::lacking::Recovery;
+use super::namespaces::SessionNamespaces;
 use super::options::{MOST_REQUESTS, Monitored, Wanted};
 use super::options::{MonitoredItemOptions, SubscriptionOptions};
 use crate::client::{AttributeServices, Batched, Requests};
@@ -58,6 +59,7 @@ pub(crate) struct Core<C> {
     pub(super) options: SubscriptionOptions,
     pub(super) items: BTreeMap<u32, Wanted>,
     last_handle: u32,
+    pub(super) namespaces: SessionNamespaces,
     /// The Subscription at the server; `None` if the next call has to create it.
     pub(super) created: Option<Created>,
     /// Received and missing messages, in their order.
@@ -119,6 +121,7 @@ impl<C: Publishing> Core<C> {
             options,
             items: BTreeMap::new(),
             last_handle: 0,
+            namespaces: SessionNamespaces::default(),
             created: None,
             pending: VecDeque::new(),
             changes: VecDeque::new(),
@@ -185,12 +188,14 @@ impl<C: Publishing> Core<C> {
         items: Vec<(NodeId, Monitored)>,
     ) -> Result<Vec<Result<u32, StatusCode>>, ClientError> {
         self.created().await?;
+        self.know_namespaces(&items).await?;
         let mut wanted = Vec::new();
         for (node, monitored) in items {
             // Handles are not used again: changes of an item that was forgotten may still arrive.
             self.last_handle += 1;
             let item = Wanted {
                 node,
+                namespaces: self.namespaces.uris(),
                 monitored,
                 id: 0,
                 refused: None,
@@ -341,6 +346,7 @@ impl<C: Publishing> Core<C> {
 
     /// Monitors the items that the previous Subscription had.
     async fn restore(&mut self) -> Result<(), ClientError> {
+        self.follow_namespaces().await?;
         while let Some(created) = &self.created
             && !created.to_restore.is_empty()
         {
@@ -420,23 +426,28 @@ impl<C: Publishing> Core<C> {
         if items.is_empty() {
             return Ok(Vec::new());
         }
-        let items_to_create = items
-            .iter()
-            .map(|(handle, item)| MonitoredItemCreateRequest {
+        let items_to_create = items.iter().map(|(handle, item)| {
+            let mut requested_parameters = item.monitored.parameters(*handle);
+            if let Some(map) = self.namespaces.map(item) {
+                map.replace_filter(&mut requested_parameters.filter);
+            }
+            MonitoredItemCreateRequest {
                 item_to_monitor: ReadValueId {
-                    node_id: item.node.clone(),
+                    node_id: self.namespaces.node(item),
                     attribute_id: item.monitored.attribute() as u32,
                     ..ReadValueId::default()
                 },
                 monitoring_mode: MonitoringMode::Reporting,
-                requested_parameters: item.monitored.parameters(*handle),
-            });
+                requested_parameters,
+            }
+        });
+        let items_to_create: Vec<_> = items_to_create.collect();
         let response = self
             .client
             .call(CreateMonitoredItemsRequest {
                 subscription_id: id,
                 timestamps_to_return: TimestampsToReturn::Both,
-                items_to_create: items_to_create.collect(),
+                items_to_create,
                 ..CreateMonitoredItemsRequest::default()
             })
             .await?;

@@ -7,12 +7,13 @@
 //! After the loss of the connection the next call opens another one. If the server still has the session, it is
 //! resumed there, and the Subscription goes on: changes meanwhile arrive, as far as its queues hold them, and then the current
 //! value of each item, also if it has not changed. Otherwise the Subscription is created anew with all items, whose values are
-//! then sent again. Items that the server refuses then are tried again each second.
+//! then sent again, by the NamespaceArray of the new session. Items that the server refuses then are tried again each second.
 
 mod change;
 mod core;
 mod event;
 mod lacking;
+mod namespaces;
 mod notifications;
 mod options;
 mod receive;

@@ -1,5 +1,6 @@
 //! Options of Subscriptions and MonitoredItems.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use takt_ua::structures::{DataChangeFilter, MonitoringParameters};
@@ -95,6 +96,8 @@ impl Monitored {
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) node: NodeId,
+    /// NamespaceArray by which the item was requested, if one is needed.
+    pub(super) namespaces: Option<Arc<[String]>>,
     pub(super) monitored: Monitored,
     /// The item's id at the server.
     pub(super) id: u32,

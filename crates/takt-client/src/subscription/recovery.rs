@@ -108,7 +108,10 @@ impl<C: Publishing> Core<C> {
         let epoch = created.epoch;
         let items = recovery.awaited.iter().filter_map(|handle| {
             let item = self.items.get(handle)?;
-            Some((*handle, (item.node.clone(), item.monitored.attribute())))
+            Some((
+                *handle,
+                (self.namespaces.node(item), item.monitored.attribute()),
+            ))
         });
         let (handles, wanted): (Vec<u32>, Vec<(NodeId, Attribute)>) = items.unzip();
         let values = match self.client.read_attributes(&wanted).await {

@@ -26,6 +26,7 @@ mod pages;
 mod path;
 mod read;
 mod register_nodes;
+mod renumbered;
 mod request;
 pub(crate) mod restored;
 mod session;

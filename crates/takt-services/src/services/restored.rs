@@ -13,10 +13,11 @@ use std::time::Instant;
 use takt_space::View;
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::{NodeId, NumericRange, StatusCode};
+use takt_ua::{NamespaceMap, NodeId, NumericRange, StatusCode};
 
 use super::create_items::{NewItem, check_notifier};
 use super::item_parameters::Revision;
+use super::renumbered::renumber;
 use crate::reading::attributes::EVENT_NOTIFIER;
 use crate::server::Server;
 use crate::subscriptions::item::SavedItem;
@@ -47,9 +48,6 @@ pub enum RestoreError {
     /// The bytes are no Subscriptions, or of another version of Takt.
     #[error("these are no durable Subscriptions of this version of Takt")]
     Format,
-    /// The NamespaceArray is another one, so that NodeIds would name other nodes.
-    #[error("the namespaces of the server have changed")]
-    Namespaces,
     /// The bytes are damaged.
     #[error("the durable Subscriptions are damaged: {0}")]
     Decode(#[from] DecodeError),
@@ -76,11 +74,12 @@ impl Server {
             .with(|engine| engine.set_durable_observer(observer));
     }
 
-    /// Continues the durable Subscriptions of an earlier server with the same nodes. Returns their number; those beyond the limits
-    /// of this server are left out, and so are MonitoredItems of Events that their owner may not receive any more.
+    /// Continues the durable Subscriptions of an earlier server. Returns their number; those beyond the limits of this server are left
+    /// out, and so are MonitoredItems of Events that their owner may not receive any more. Namespaces may have other indexes here:
+    /// NodeIds and values get them. An item whose node this server does not have is BadNodeIdUnknown.
     ///
     /// # Errors
-    /// The bytes are damaged, or the namespaces have changed. No Subscription is restored then.
+    /// The bytes are damaged. No Subscription is restored then.
     pub fn restore_subscriptions(&self, bytes: &[u8]) -> Result<usize, RestoreError> {
         let mut decoder = Decoder::with_limits(bytes, self.budgets.encoding);
         if decoder.bytes(MAGIC.len())? != MAGIC || decoder.u32()? != VERSION {
@@ -93,15 +92,17 @@ impl Server {
             namespaces.push(decoder.string()?.unwrap_or_default().to_owned());
         }
         let current = self.namespace_uris();
-        if current.get(..namespaces.len()) != Some(&namespaces[..]) {
-            return Err(RestoreError::Namespaces);
-        }
+        let has_moved = current.get(..namespaces.len()) != Some(&namespaces[..]);
+        let moved = has_moved.then(|| NamespaceMap::between(&namespaces, &current));
         let count = decoder.array_length(4)?.unwrap_or_default();
         let mut saved = Vec::new();
         for _ in 0..count {
             let mut subscription = SavedSubscription::decode(&mut decoder)?;
             if crashed {
                 subscription.skip_numbers(SKIPPED);
+            }
+            if let Some(map) = &moved {
+                renumber(&mut subscription, map);
             }
             saved.push(subscription);
         }

@@ -31,7 +31,7 @@ mod removed;
 mod retransmission;
 pub(crate) mod revise;
 mod room;
-mod sample;
+pub(crate) mod sample;
 pub(crate) mod sampler;
 mod session_queue;
 mod sessions;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::structures::*;
-use takt_ua::{DataValue, ExtensionObject, Structure};
+use takt_ua::{DataValue, ExtensionObject, QualifiedName, Structure, UaString};
 
 use super::*;
 use crate::client::{Batches, EventQuery, Requests, ServiceRequest, ready};
@@ -30,6 +30,9 @@ struct Fake {
     values: Vec<(u32, u32)>,
     messages: VecDeque<NotificationMessage>,
     last_number: u32,
+    namespaces: Vec<&'static str>,
+    /// Nodes of the last CreateMonitoredItems request.
+    monitored: Vec<NodeId>,
     /// Names of the requests, with the number of their operations.
     requests: Vec<(&'static str, usize)>,
 }
@@ -48,6 +51,8 @@ impl Fake {
             values: Vec::new(),
             messages: VecDeque::new(),
             last_number: 0,
+            namespaces: vec!["ua", "server", "one", "two"],
+            monitored: Vec::new(),
             requests: Vec::new(),
         }
     }
@@ -85,8 +90,19 @@ impl Fake {
             }
             CreateMonitoredItemsRequest::NAME => {
                 let request = CreateMonitoredItemsRequest::decode(&mut decoder).unwrap();
+                let items = request.items_to_create.iter();
+                self.monitored = items
+                    .map(|item| item.item_to_monitor.node_id.clone())
+                    .collect();
                 let created = request.items_to_create.iter().map(|item| {
                     let handle = item.requested_parameters.client_handle;
+                    let namespace = usize::from(item.item_to_monitor.node_id.namespace);
+                    if namespace >= self.namespaces.len() {
+                        return MonitoredItemCreateResult {
+                            status_code: StatusCode::BadNodeIdUnknown,
+                            ..MonitoredItemCreateResult::default()
+                        };
+                    }
                     if self.creates.is_good() && item.item_to_monitor.attribute_id == 13 {
                         self.values.push((handle, 10 * handle));
                     }
@@ -129,6 +145,10 @@ impl Fake {
             ReadRequest::NAME => {
                 let request = ReadRequest::decode(&mut decoder).unwrap();
                 let results = request.nodes_to_read.iter().map(|read| {
+                    if read.node_id == NodeId::from(ids::SERVER_NAMESPACE_ARRAY) {
+                        let uris = self.namespaces.iter().map(|uri| (*uri).into());
+                        return DataValue::good(uris.collect::<Vec<UaString>>());
+                    }
                     let value = self
                         .values
                         .iter()
@@ -392,4 +412,49 @@ fn refused_items_are_monitored_as_soon_as_the_server_has_them() {
     assert_eq!(retry(&mut core), [(1, Ok(10)), (2, Ok(20))]);
     let created = core.created.as_ref().unwrap();
     assert!(created.recovery.refused.is_empty() && created.recovery.retry_at.is_none());
+}
+
+#[test]
+fn items_follow_their_namespaces_into_the_next_session() {
+    let mut core = ready(Core::create(Fake::new(), SubscriptionOptions::default())).unwrap();
+    let items = [2, 3].map(|namespace| {
+        let node = NodeId::string(namespace, "Level");
+        (node, MonitoredItemOptions::default())
+    });
+    ready(core.monitor_values(items.to_vec())).unwrap();
+    assert_eq!(received(&mut core), [(1, Ok(10)), (2, Ok(20))]);
+    // The server comes back with another model: both NodeIds name other nodes.
+    core.client.close();
+    core.client.values.clear();
+    core.client.namespaces = vec!["ua", "server", "two", "three"];
+    let gone = (1, Err(StatusCode::BadNodeIdUnknown));
+    let is_gone = received(&mut core);
+    assert_eq!(is_gone, [gone, (2, Ok(20))]);
+    let expected = [u16::MAX, 2].map(|namespace| NodeId::string(namespace, "Level"));
+    assert_eq!(core.client.monitored, expected);
+    // The namespace comes later.
+    core.client.namespaces.push("one");
+    let created = core.created.as_mut().unwrap();
+    created.recovery.retry_at = Some(Instant::now());
+    assert!(received(&mut core).contains(&(1, Ok(10))));
+    assert_eq!(core.client.monitored, [NodeId::string(4, "Level")]);
+    // A session with the same array changes nothing.
+    core.client.close();
+    core.client.values.clear();
+    assert_eq!(received(&mut core), [(1, Ok(10)), (2, Ok(20))]);
+    let expected = [4, 2].map(|namespace| NodeId::string(namespace, "Level"));
+    assert_eq!(core.client.monitored, expected);
+}
+
+#[test]
+fn filters_of_events_follow_their_namespaces() {
+    let mut core = ready(Core::create(Fake::new(), SubscriptionOptions::default())).unwrap();
+    let plain = Monitored::Events(EventQuery::default());
+    ready(core.monitor_one(&ids::SERVER.into(), plain)).unwrap();
+    assert_eq!(count(&core, ReadRequest::NAME), 0);
+    let field = [QualifiedName::new(2, "Pressure")];
+    let query = EventQuery::default().declared_field(NodeId::numeric(2, 7), field.to_vec());
+    let events = Monitored::Events(query);
+    ready(core.monitor_one(&ids::SERVER.into(), events)).unwrap();
+    assert_eq!(count(&core, ReadRequest::NAME), 1);
 }

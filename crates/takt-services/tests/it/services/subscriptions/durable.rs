@@ -243,16 +243,13 @@ fn the_observer_learns_of_each_change() {
 }
 
 #[test]
-fn bytes_of_other_namespaces_and_damaged_ones_restore_nothing() {
+fn damaged_bytes_restore_nothing() {
     use takt_services::RestoreError;
 
-    let server = builder().namespace("urn:one").build().unwrap();
+    let server = crate::common::server();
     let mut subscriber = Subscriber::new(&server);
     assert_eq!(set_durable(&mut subscriber, 1), Ok(1_u32.into()));
     let saved = server.saved_subscriptions(Saving::AtEnd).unwrap();
-    let other = builder().namespace("urn:another").build().unwrap();
-    let refused = other.restore_subscriptions(&saved).unwrap_err();
-    assert!(matches!(refused, RestoreError::Namespaces), "{refused}");
     for end in 0..saved.len() {
         assert!(
             server.restore_subscriptions(&saved[..end]).is_err(),
@@ -318,4 +315,66 @@ fn links_and_items_without_a_node_outlive_the_server() {
     // With the value that the linked item had sampled at the first server.
     let expected = [(1, 1_u32), (2, 0), (2, 5)].map(|(handle, value)| (handle, value.into()));
     assert_eq!(after.values(), expected);
+}
+
+/// A server with a Variable `Level` in each of these namespaces.
+fn server_of_levels(uris: [&str; 2], values: [&Value; 2]) -> (Arc<Server>, [NodeId; 2]) {
+    let server = builder().namespace(uris[0]).namespace(uris[1]);
+    let server = server.build().unwrap();
+    let nodes = [2, 3].map(|namespace| NodeId::string(namespace, "Level"));
+    for (node, value) in nodes.iter().zip(values) {
+        let space = server.address_space();
+        let variable = space.add_variable("Level").node_id(node.clone());
+        variable.value(value.clone()).add().unwrap();
+    }
+    (server, nodes)
+}
+
+#[test]
+fn items_follow_their_namespaces_and_never_name_another_node() {
+    let tag = |namespace| Variant::from(NodeId::numeric(namespace, 5));
+    let (one, two) = (Value::stored(1_u32), Value::stored(tag(3)));
+    let (server, [of_one, of_two]) = server_of_levels(["urn:one", "urn:two"], [&one, &two]);
+    let mut before = Subscriber::new(&server);
+    assert_eq!(set_durable(&mut before, 1), Ok(1_u32.into()));
+    before.watch(&of_one, 1, 10);
+    before.watch(&of_two, 2, 10);
+    // One message is not acknowledged, and one value is queued.
+    assert_eq!(before.values(), [(1, 1_u32.into()), (2, tag(3))]);
+    set(&two, NodeId::numeric(2, 5));
+    let saved = server.saved_subscriptions(Saving::AtEnd).unwrap();
+
+    // The model is another one: `urn:one` is gone, and the NodeIds of both items name other nodes.
+    let (two, three) = (Value::stored(20_u32), Value::stored(30_u32));
+    let (server, _) = server_of_levels(["urn:two", "urn:three"], [&two, &three]);
+    assert_eq!(server.restore_subscriptions(&saved).unwrap(), 1);
+    let mut after = Subscriber::new(&server);
+    let id = before.id;
+    assert_eq!(take_over(&mut after, id).status_code, StatusCode::Good);
+    let request = RepublishRequest {
+        request_header: after.client.header(),
+        subscription_id: id,
+        retransmit_sequence_number: 1,
+    };
+    let repeated: RepublishResponse = after.client.call(request).unwrap();
+    let data = &repeated.notification_message.notification_data[0];
+    let data: DataChangeNotification = data.decode_as().unwrap();
+    assert_eq!(data.monitored_items[1].value.value, Some(tag(2)));
+
+    set(&three, 31_u32);
+    set(&two, 21_u32);
+    let mut received = Vec::new();
+    for _ in 0..5 {
+        received.extend(after.changes());
+    }
+    let of = |handle: u32| -> Vec<&DataValue> {
+        let of_item = received.iter().filter(|(item, _)| *item == handle);
+        of_item.map(|(_, value)| value).collect()
+    };
+    let gone: Vec<_> = of(1).iter().map(|value| value.status_code()).collect();
+    assert_eq!(gone, [StatusCode::BadNodeIdUnknown]);
+    let values: Vec<_> = of(2).iter().map(|value| value.value.clone()).collect();
+    let unknown = NodeId::numeric(u16::MAX, 5);
+    let expected = [unknown.into(), 21_u32.into()];
+    assert_eq!(values, expected.map(Some));
 }

@@ -3,10 +3,10 @@
 //! The same namespace has different indexes at two servers (OPC 10000-3, 8.2.2). A server that shows nodes of another one
 //! replaces the indexes in both directions.
 
-use takt_ua::structures::Argument;
-use takt_ua::{
-    DataValue, Elements, ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant,
+use crate::structures::{
+    Argument, AttributeOperand, EventFilter, LiteralOperand, SimpleAttributeOperand,
 };
+use crate::{DataValue, Elements, ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant};
 
 /// Index of a namespace that the receiver does not have. A NamespaceArray never grows to it.
 const UNKNOWN: u16 = u16::MAX;
@@ -26,9 +26,12 @@ pub struct NamespaceMap {
 }
 
 impl NamespaceMap {
-    /// Creates the map between two NamespaceArrays.
+    /// Creates the map between two NamespaceArrays. An empty URI names no namespace.
     pub fn between<A: AsRef<str>, B: AsRef<str>>(from: &[A], to: &[B]) -> Self {
         let index = |uri: &A| {
+            if uri.as_ref().is_empty() {
+                return None;
+            }
             let position = to.iter().position(|known| known.as_ref() == uri.as_ref());
             position.and_then(|position| u16::try_from(position).ok())
         };
@@ -109,6 +112,41 @@ impl NamespaceMap {
         }
     }
 
+    /// Replaces the indexes in the filter of a MonitoredItem (OPC 10000-4, 7.22): only that of Events has any.
+    pub fn replace_filter(&self, filter: &mut ExtensionObject) {
+        let Ok(mut events) = filter.decode_as::<EventFilter>() else {
+            return;
+        };
+        for clause in &mut events.select_clauses {
+            self.replace_operand(clause);
+        }
+        let elements = events.where_clause.elements.iter_mut();
+        for operand in elements.flat_map(|element| &mut element.filter_operands) {
+            if let Ok(mut field) = operand.decode_as::<SimpleAttributeOperand>() {
+                self.replace_operand(&mut field);
+                *operand = ExtensionObject::from_structure(&field);
+            } else if let Ok(mut literal) = operand.decode_as::<LiteralOperand>() {
+                self.replace(&mut literal.value);
+                *operand = ExtensionObject::from_structure(&literal);
+            } else if let Ok(mut attribute) = operand.decode_as::<AttributeOperand>() {
+                attribute.node_id = self.type_id(&attribute.node_id);
+                for element in &mut attribute.browse_path.elements {
+                    element.reference_type_id = self.type_id(&element.reference_type_id);
+                    element.target_name = self.type_name(&element.target_name);
+                }
+                *operand = ExtensionObject::from_structure(&attribute);
+            }
+        }
+        *filter = ExtensionObject::from_structure(&events);
+    }
+
+    fn replace_operand(&self, operand: &mut SimpleAttributeOperand) {
+        operand.type_definition_id = self.type_id(&operand.type_definition_id);
+        for name in &mut operand.browse_path {
+            *name = self.type_name(name);
+        }
+    }
+
     /// Replaces the indexes in a value.
     pub fn replace(&self, value: &mut Variant) {
         self.replace_to_depth(value, MAX_DEPTH);
@@ -173,9 +211,10 @@ impl NamespaceMap {
 
 #[cfg(test)]
 mod tests {
-    use takt_ua::ExtensionObjectBody;
+    use crate::ExtensionObjectBody;
 
     use super::*;
+    use crate::structures::{ContentFilter, ContentFilterElement, DataChangeFilter};
 
     fn map() -> NamespaceMap {
         NamespaceMap::between(&["ua", "a", "b", "c"], &["ua", "x", "c", "a"])
@@ -228,5 +267,50 @@ mod tests {
             value,
             Variant::from(vec![ExtensionObject::from_structure(&expected)])
         );
+    }
+
+    #[test]
+    fn filters_of_events_get_the_indexes_of_the_receiver() {
+        let filter = |namespace: u16| {
+            let operand = SimpleAttributeOperand {
+                type_definition_id: NodeId::numeric(namespace, 1),
+                browse_path: vec![QualifiedName::new(namespace, "Field")],
+                ..SimpleAttributeOperand::default()
+            };
+            let literal = LiteralOperand {
+                value: NodeId::numeric(namespace, 2).into(),
+            };
+            let attribute = AttributeOperand {
+                node_id: NodeId::numeric(namespace, 3),
+                ..AttributeOperand::default()
+            };
+            ExtensionObject::from_structure(&EventFilter {
+                select_clauses: vec![operand.clone()],
+                where_clause: ContentFilter {
+                    elements: vec![ContentFilterElement {
+                        filter_operands: vec![
+                            ExtensionObject::from_structure(&operand),
+                            ExtensionObject::from_structure(&literal),
+                            ExtensionObject::from_structure(&attribute),
+                        ],
+                        ..ContentFilterElement::default()
+                    }],
+                },
+            })
+        };
+        let mut renumbered = filter(3);
+        map().replace_filter(&mut renumbered);
+        assert_eq!(renumbered, filter(2));
+        // A filter of values has no NodeIds.
+        let unchanged = ExtensionObject::from_structure(&DataChangeFilter::default());
+        let mut renumbered = unchanged.clone();
+        map().replace_filter(&mut renumbered);
+        assert_eq!(renumbered, unchanged);
+    }
+
+    #[test]
+    fn an_empty_uri_names_no_namespace() {
+        let map = NamespaceMap::between(&["ua", ""], &["ua", ""]);
+        assert_eq!((map.index(0), map.index(1)), (Some(0), None));
     }
 }
