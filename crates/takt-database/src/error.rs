@@ -96,3 +96,13 @@ pub trait TransactionError: Sized {
     /// It is no error of redb.
     fn into_redb(self) -> Result<redb::Error, Self>;
 }
+
+impl TransactionError for DatabaseFileError {
+    fn from_file(error: DatabaseFileError) -> Self {
+        error
+    }
+
+    fn into_redb(self) -> Result<redb::Error, Self> {
+        Err(self)
+    }
+}

@@ -85,6 +85,35 @@ impl DatabaseFile {
         }
     }
 
+    /// Looks at an existing file without changing it, and without reading all of it. Returns its length in bytes, 0 if there is no
+    /// file. The kind of a file that a crash has left is seen when it is [opened](Self::open).
+    ///
+    /// # Errors
+    /// The file is empty, none, or of another kind, another process uses it, or it cannot be read. Damage of most pages is not seen.
+    pub fn glance(&self) -> Result<u64, DatabaseFileError> {
+        let Some(length) = self.length()? else {
+            return Ok(0);
+        };
+        self.guarded(|| match builder(self.kind).open_read_only(&self.path) {
+            Ok(database) => self.expect_kind(&database),
+            Err(DatabaseError::RepairAborted) => Ok(()),
+            Err(error) => Err(self.redb(error)),
+        })?;
+        Ok(length)
+    }
+
+    /// Returns the length of the file in bytes; `None` if there is none.
+    fn length(&self) -> Result<Option<u64>, DatabaseFileError> {
+        let fault = match std::fs::metadata(&self.path) {
+            Ok(file) if !file.is_file() => DatabaseFault::NoFile,
+            Ok(file) if file.len() == 0 => DatabaseFault::Empty,
+            Ok(file) => return Ok(Some(file.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => redb::Error::Io(error).into(),
+        };
+        Err(self.error(fault))
+    }
+
     fn redb<E: TransactionError>(&self, error: impl Into<redb::Error>) -> E {
         E::from_file(self.error(error.into().into()))
     }
@@ -99,20 +128,15 @@ impl DatabaseFile {
         &self,
         initialize: impl FnOnce(&WriteTransaction) -> Result<(), E>,
     ) -> Result<Database, E> {
-        let fault = match std::fs::metadata(&self.path) {
-            Ok(file) if !file.is_file() => DatabaseFault::NoFile,
-            Ok(file) if file.len() == 0 => DatabaseFault::Empty,
-            Ok(_) => {
-                return self.guarded(|| {
-                    let database = self.existing(builder(self.kind).set_check_integrity_on_open(true))?;
-                    self.initialize(&database, initialize)?;
-                    Ok(database)
-                });
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.make(initialize),
-            Err(error) => redb::Error::Io(error).into(),
-        };
-        Err(E::from_file(self.error(fault)))
+        match self.length().map_err(E::from_file)? {
+            Some(_) => self.guarded(|| {
+                let database =
+                    self.existing(builder(self.kind).set_check_integrity_on_open(true))?;
+                self.initialize(&database, initialize)?;
+                Ok(database)
+            }),
+            None => self.make(initialize),
+        }
     }
 
     /// Opens the file again in its last committed state. No file is created, and pages are not verified again.
@@ -171,15 +195,21 @@ impl DatabaseFile {
         database: &Database,
         initialize: impl FnOnce(&WriteTransaction) -> Result<(), E>,
     ) -> Result<(), E> {
-        let names = names(database).map_err(|error| self.redb(error))?;
-        if !names.is_empty() && names.iter().all(|name| name != self.kind.table) {
-            let foreign = DatabaseFault::Foreign(names.join(", "));
-            return Err(E::from_file(self.error(foreign)));
-        }
+        self.expect_kind(database)?;
         let transaction = database.begin_write();
         let transaction = transaction.map_err(|error| self.redb(error))?;
         initialize(&transaction)?;
         transaction.commit().map_err(|error| self.redb(error))
+    }
+
+    /// Refuses tables of another kind.
+    fn expect_kind<E: TransactionError>(&self, database: &impl ReadableDatabase) -> Result<(), E> {
+        let names = names(database).map_err(|error| self.redb(error))?;
+        if names.is_empty() || names.iter().any(|name| name == self.kind.table) {
+            return Ok(());
+        }
+        let foreign = DatabaseFault::Foreign(names.join(", "));
+        Err(E::from_file(self.error(foreign)))
     }
 
     /// Runs `work`, which uses the database. Damage that redb finds becomes [`DatabaseFault::Damaged`].
@@ -220,7 +250,7 @@ fn builder(kind: DatabaseKind) -> Builder {
 }
 
 /// Returns the names of all tables.
-fn names(database: &Database) -> Result<Vec<String>, redb::Error> {
+fn names(database: &impl ReadableDatabase) -> Result<Vec<String>, redb::Error> {
     let transaction = database.begin_read()?;
     let tables = transaction.list_tables()?;
     let mut names: Vec<_> = tables.map(|table| table.name().to_owned()).collect();

@@ -51,8 +51,12 @@ fn open(path: &Path) -> Result<Database, TestError> {
 
 /// Returns the fault of a file that is not opened.
 fn fault(path: &Path) -> DatabaseFault {
+    let seen = DatabaseFile::new(KIND, path).glance();
     match open(path) {
         Err(TestError::File(error)) => {
+            if let Err(seen) = seen {
+                assert_eq!(seen.to_string(), error.to_string());
+            }
             let text = error.to_string();
             let start = format!("the collection {} ", path.display());
             assert!(text.starts_with(&start), "{text}");
@@ -71,7 +75,9 @@ fn fill(path: &Path) {
         let mut table = transaction.open_table(NUMBERS).unwrap();
         for number in 0..20 {
             let key = 20 * commit + number;
-            table.insert(key, key.to_be_bytes().repeat(60).as_slice()).unwrap();
+            table
+                .insert(key, key.to_be_bytes().repeat(60).as_slice())
+                .unwrap();
         }
         drop(table);
         transaction.commit().unwrap();
@@ -106,7 +112,8 @@ fn damaged_copies(damage: impl Fn(&mut Vec<u8>, usize)) -> usize {
             Ok(database) => assert!(content(&database) == good, "page at {offset}"),
             Err(TestError::File(error)) => {
                 assert_eq!(error.path, copy);
-                let is_damage = matches!(&error.fault, DatabaseFault::Damaged(why) if !why.is_empty());
+                let is_damage =
+                    matches!(&error.fault, DatabaseFault::Damaged(why) if !why.is_empty());
                 assert!(is_damage, "page at {offset}: {error}");
                 refused += 1;
             }
@@ -217,4 +224,37 @@ fn a_panic_is_damage_and_the_file_is_opened_again() {
     file.close(database).unwrap();
     let again: Result<_, TestError> = file.open_again();
     assert_eq!(content(&again.unwrap()).len(), 400);
+}
+
+#[test]
+fn a_glance_refuses_other_kinds_and_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("numbers.redb");
+    let file = DatabaseFile::new(KIND, &path);
+    assert_eq!(file.glance().unwrap(), 0);
+    assert!(!path.exists());
+    fill(&path);
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(file.glance().unwrap(), bytes.len() as u64);
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    // As a crash leaves it: the check when it is opened tells more.
+    let copy = directory.path().join("copy.redb");
+    let open = open(&path).unwrap();
+    fs::copy(&path, &copy).unwrap();
+    let crashed = DatabaseFile::new(KIND, &copy);
+    assert!(crashed.glance().unwrap() > 0);
+    let in_use = file.glance().unwrap_err();
+    assert!(matches!(in_use.fault, DatabaseFault::InUse), "{in_use}");
+    drop(open);
+    let other = DatabaseKind {
+        table: "others",
+        ..KIND
+    };
+    let foreign = DatabaseFile::new(other, &path).glance().unwrap_err();
+    assert!(matches!(&foreign.fault, DatabaseFault::Foreign(tables) if tables == "numbers"));
+    for (bytes, is_empty) in [(&b""[..], true), (b"no database at all", false)] {
+        fs::write(&path, bytes).unwrap();
+        let fault = file.glance().unwrap_err().fault;
+        assert_eq!(matches!(fault, DatabaseFault::Empty), is_empty, "{fault}");
+    }
 }

@@ -23,7 +23,7 @@ use crate::record::HistoryRecord;
 use age_clock::{AgeClock, KeptAge};
 use file::Shared;
 use retention::Usage;
-use tables::{AGE, BLOCKS, VARIABLES};
+use tables::{AGE, BLOCKS, NAMESPACES, VARIABLES};
 
 pub use age_clock::StoreTime;
 pub use options::{HistoryStoreOptions, VariableKey};
@@ -55,7 +55,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file, or creates it.
+    /// Looks at an existing file without changing it, and without reading all of it. Returns its length in bytes, 0 if there is no
+    /// file: [`open`](Self::open) reads that much.
+    ///
+    /// # Errors
+    /// The file is empty, or of another kind, or another process uses it. Damage of most pages is not seen.
+    pub fn glance(path: &Path) -> Result<u64, HistoryError> {
+        Ok(file::file(path).glance()?)
+    }
+
+    /// Opens the file and verifies the checksums of all its pages, or creates it.
     ///
     /// # Errors
     /// The file cannot be used.
@@ -131,6 +140,32 @@ impl Store {
             None => self.ages.remove(&key),
         };
         Ok(key)
+    }
+
+    /// Returns the NamespaceArray by which the NodeIds in records are meant; empty if it was never set.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn namespaces(&self) -> Result<Vec<String>, HistoryError> {
+        self.shared.read(|transaction| {
+            let table = transaction.open_table(NAMESPACES)?;
+            let uris = table.iter()?.map(|entry| Ok(entry?.1.value().to_owned()));
+            uris.collect()
+        })
+    }
+
+    /// Makes the NamespaceArray of the file durable. An index that records have keeps its URI.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn set_namespaces(&mut self, uris: &[String]) -> Result<(), HistoryError> {
+        self.shared.write(|transaction| {
+            let mut table = transaction.open_table(NAMESPACES)?;
+            for (index, uri) in (0_u16..).zip(uris) {
+                table.insert(index, uri.as_str())?;
+            }
+            Ok(())
+        })
     }
 
     /// Returns true if records have a limit of age.

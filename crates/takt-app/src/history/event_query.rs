@@ -7,7 +7,8 @@ use takt_services::EventSelection;
 use takt_space::{Caller, Event, RemoteHistoryRead, View};
 use takt_ua::structures::{HistoryReadResult, ReadEventDetails};
 use takt_ua::{
-    ByteString, DateTime, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids,
+    ByteString, DateTime, ExtensionObject, ExtensionObjectBody, NamespaceMap, NodeId, StatusCode,
+    ids,
 };
 
 use super::event_times::{SPREAD, time_of};
@@ -45,15 +46,18 @@ pub(super) struct EventsQuery {
     count: u32,
     max_count: u32,
     max_bytes: usize,
+    /// Map from the indexes of the file to those of the server; `None` if they are the same.
+    to_server: Option<NamespaceMap>,
 }
 
 impl EventsQuery {
-    /// Creates the query of an operation, whose response has room for `max_bytes`.
+    /// Creates the query of an operation, whose response has room for `max_bytes`. `to_server` maps the indexes of
+    /// the file.
     pub(super) fn begin(
         read: &RemoteHistoryRead,
         caller: Option<&Arc<Caller>>,
         view: &View<'_>,
-        max_bytes: usize,
+        (max_bytes, to_server): (usize, Option<NamespaceMap>),
     ) -> Result<Self, StatusCode> {
         let details = read.details.decode_as::<ReadEventDetails>();
         let details = details.map_err(|_| StatusCode::BadHistoryOperationInvalid)?;
@@ -89,6 +93,7 @@ impl EventsQuery {
                 number => number.min(MAX_RETURN_EVENT_VALUES),
             },
             max_bytes,
+            to_server,
         };
         let point = read.node.continuation_point.as_bytes();
         if !point.is_empty() {
@@ -149,13 +154,16 @@ impl EventsQuery {
             let size = u64::try_from(record.value.len() >> 10).unwrap_or(0);
             self.next = Some(DateTime(at.saturating_add(step)));
             units = units.saturating_sub(RECORD + size);
-            let event = match event {
+            let mut event = match event {
                 Ok(event) => event,
                 Err(error) => {
                     tracing::warn!(%error, "history: an Event cannot be read");
                     continue;
                 }
             };
+            if let Some(map) = &self.to_server {
+                event.renumber(map);
+            }
             if !self.is_inside(time_of(&event).unwrap_or(DateTime(at))) {
                 continue;
             }

@@ -18,16 +18,18 @@ pub(super) struct EventTap {
 
 impl EventRecorder for EventTap {
     fn record(&self, event: &Event, notifiers: &[NodeId]) {
-        let recorded = notifiers.iter().filter_map(|node| self.notifiers.get(node));
-        let mut keys = recorded.map(|recorded| recorded.key).peekable();
-        if keys.peek().is_none() {
+        let recorded = notifiers
+            .iter()
+            .filter(|node| self.notifiers.is_wanted(node));
+        let mut recorded = recorded.peekable();
+        if recorded.peek().is_none() {
             return;
         }
         let time = time_of(event).unwrap_or_else(DateTime::now);
         match event.to_record(takt_history::MAX_VALUE) {
-            Some(record) => keys.for_each(|key| {
+            Some(record) => recorded.for_each(|notifier| {
                 self.inbox.event_arrives(ArrivedEvent {
-                    key,
+                    notifier: notifier.clone(),
                     time,
                     id: id_of(event),
                     record: record.clone(),

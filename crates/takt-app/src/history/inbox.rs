@@ -35,6 +35,8 @@ struct State {
     bytes: usize,
     /// True while the thread waits for the first sample or Event after a commit.
     is_asleep: bool,
+    /// True if nothing is recorded.
+    is_closed: bool,
 }
 
 /// The work since the last time.
@@ -62,8 +64,7 @@ impl Work {
 
 /// An Event at a notifier.
 pub(super) struct ArrivedEvent {
-    /// The notifier.
-    pub(super) key: VariableKey,
+    pub(super) notifier: NodeId,
     pub(super) time: DateTime,
     /// EventId, source and Condition; empty if there is no EventId.
     pub(super) id: Vec<u8>,
@@ -124,13 +125,21 @@ impl Inbox {
 
     /// Adds a Variable.
     pub(super) fn add(&self, node: NodeId, name: String, recording: Recording) {
-        self.state().work.added.push((node, name, recording));
+        let mut state = self.state();
+        if !state.is_closed {
+            state.work.added.push((node, name, recording));
+        }
+        drop(state);
         self.changed.notify_one();
     }
 
     /// Adds a notifier.
     pub(super) fn add_notifier(&self, node: NodeId, name: String) {
-        self.state().work.notifiers.push((node, name));
+        let mut state = self.state();
+        if !state.is_closed {
+            state.work.notifiers.push((node, name));
+        }
+        drop(state);
         self.changed.notify_one();
     }
 
@@ -138,6 +147,14 @@ impl Inbox {
     pub(super) fn end(&self) {
         self.state().work.is_ending = true;
         self.changed.notify_one();
+    }
+
+    /// Takes no more work: nothing can be recorded.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        self.lose(state.work.events.len() as u64);
+        state.work = Work::default();
     }
 
     /// Takes a sample from another thread.
@@ -157,7 +174,7 @@ impl Inbox {
     /// Adds a record of `bytes`, if there is room for it, and returns true then. Later ones do not wake the thread before the commit.
     fn put(&self, bytes: usize, put: impl FnOnce(&mut Work)) -> bool {
         let mut state = self.state();
-        if state.bytes + bytes + RECORD > MAX_WAITING {
+        if state.is_closed || state.bytes + bytes + RECORD > MAX_WAITING {
             self.lose(1);
             return false;
         }

@@ -1,34 +1,42 @@
-//! History of Variables and Events of a server: recorded in a [`Store`], and read with HistoryRead.
+//! History of Variables and Events of a server: recorded in a [`takt_history::Store`], and read with HistoryRead.
 //!
-//! * [`recorder`]: the thread that samples values and commits records, [`COMMIT_INTERVAL`] after the first of them.
+//! * [`recorder`]: the thread that samples values and commits records, [`COMMIT_INTERVAL`] after the first of them; [`worker`]: its
+//!   state; [`recorded_values`] and [`recorded_events`]: what it records.
 //! * [`reader`]: the thread that answers HistoryRead, in slices, one client after another. Neither the serving thread nor the
 //!   writers of values wait for the disk.
 //! * [`query`]: HistoryReadDetails as queries over the store.
+//! * [`history_file`]: the file, whose pages are verified before the first use.
 
 mod event_query;
 mod event_tap;
 mod event_times;
 mod excess;
 mod gaps;
+mod history_file;
 mod inbox;
 mod limits;
+mod namespaces;
 mod query;
 mod reader;
 mod recorded;
+mod recorded_events;
+mod recorded_values;
 mod recorder;
 mod recording;
 mod sampled;
+mod worker;
 
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 
-use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store};
+use takt_history::{Aggregate, HistoryError, HistoryStoreOptions};
 use takt_services::{Historian, Server};
 use takt_space::{AddressSpaceError, RemoteSource, RoleSet};
 use takt_ua::NodeId;
 
 use event_tap::EventTap;
+use history_file::{HistoryFile, OpenReader};
 pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES};
 use reader::Reader;
 pub use recorded::HistoryCounts;
@@ -66,7 +74,8 @@ impl Drop for History {
 }
 
 impl History {
-    /// Opens the file, or creates it, and lets the server answer HistoryRead from it. Nothing is recorded yet.
+    /// Opens the file, or creates it, and lets the server answer HistoryRead from it. Nothing is recorded yet. A file of more than
+    /// 64 MiB is checked in the background: until then HistoryRead is answered with BadResourceUnavailable.
     ///
     /// # Errors
     /// The file cannot be used, or a thread cannot be started.
@@ -75,21 +84,22 @@ impl History {
         path: &Path,
         options: HistoryStoreOptions,
     ) -> Result<Self, HistoryStartError> {
-        let store = Store::open(path, options)?;
+        Self::with_file(server, HistoryFile::new(path, options)?)
+    }
+
+    fn with_file(server: &Arc<Server>, file: HistoryFile) -> Result<Self, HistoryStartError> {
         let variables = Arc::new(RecordedVariables::default());
         let notifiers = Arc::new(RecordedVariables::default());
         let recorded = (Arc::clone(&variables), Arc::clone(&notifiers));
-        let reader = Reader::start(store.reader(), server.address_space(), recorded);
+        let store = Arc::clone(file.reader());
+        let reader = Reader::start(Arc::clone(&store), server.address_space(), recorded);
         let reader = reader.map_err(HistoryStartError::Thread)?;
-        let recorder = Recorder::start(
-            server.address_space(),
-            store,
-            Arc::clone(&variables),
-            Arc::clone(&notifiers),
-        );
+        let recorded = (Arc::clone(&variables), Arc::clone(&notifiers));
+        let recorder = Recorder::start(server.address_space(), file, recorded);
         let recorder = recorder.map_err(HistoryStartError::Thread)?;
         let kept = Arc::new(Kept {
             reader: Arc::clone(&reader),
+            store,
             variables,
             notifiers,
             event_roles: OnceLock::new(),
@@ -107,6 +117,7 @@ impl History {
     /// with it; its AccessLevel then has HistoryRead. More than [`MAX_RECORDED`] Variables are not recorded, with a warning that has
     /// their number.
     pub fn record(&self, node: NodeId, name: impl Into<String>, recording: Recording) {
+        self.kept.variables.want(node.clone());
         self.recorder.add(node, name.into(), recording);
     }
 
@@ -124,6 +135,7 @@ impl History {
             return Ok(());
         };
         server.show_event_history(MAX_RETURN_EVENT_VALUES)?;
+        self.kept.notifiers.want(notifier.clone());
         server.events().set_recorder(Arc::new(EventTap {
             inbox: Arc::clone(self.recorder.inbox()),
             notifiers: Arc::clone(&self.kept.notifiers),
@@ -155,16 +167,28 @@ pub fn forward_history(server: &Server) -> Result<(), AddressSpaceError> {
 /// A history in a store.
 struct Kept {
     reader: Arc<Reader>,
+    /// Set once the file is checked.
+    store: OpenReader,
     variables: Arc<RecordedVariables>,
     notifiers: Arc<RecordedVariables>,
     /// Roles that may read Events; without them, every Role with the permission ReadHistory may.
     event_roles: OnceLock<RoleSet>,
 }
 
+impl Kept {
+    /// Returns true for a node that is recorded, and for one that will be as soon as the file is checked.
+    fn has(&self, recorded: &RecordedVariables, node: &NodeId) -> bool {
+        match self.store.get() {
+            Some(_) => recorded.get(node).is_some(),
+            None => recorded.is_wanted(node),
+        }
+    }
+}
+
 impl Historian for Kept {
     fn event_source(&self, notifier: &NodeId) -> Option<Arc<dyn RemoteSource>> {
-        self.notifiers.get(notifier)?;
-        Some(Arc::clone(&self.reader) as _)
+        self.has(&self.notifiers, notifier)
+            .then(|| Arc::clone(&self.reader) as _)
     }
 
     fn may_read_events(&self, roles: RoleSet) -> bool {
@@ -173,8 +197,8 @@ impl Historian for Kept {
     }
 
     fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>> {
-        self.variables.get(node_id)?;
-        Some(Arc::clone(&self.reader) as _)
+        self.has(&self.variables, node_id)
+            .then(|| Arc::clone(&self.reader) as _)
     }
 
     fn aggregates(&self) -> Vec<u32> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use takt_history::{Budget, QueryOutput, QueryProgress, StoreReader, StoredRecords};
+use takt_history::{Budget, QueryOutput, QueryProgress, StoredRecords};
 use takt_space::{
     AddressSpace, RemoteHistoryRead, RemoteOperations, RemoteRequest, RemoteResults, RemoteSource,
 };
@@ -17,6 +17,8 @@ use takt_ua::structures::{HistoryReadResult, ReadEventDetails};
 use takt_ua::{ByteString, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids};
 
 use super::event_query::EventsQuery;
+use super::history_file::OpenReader;
+use super::namespaces::ServerRecords;
 use super::query::{Begun, Query};
 use super::recorded::RecordedVariables;
 
@@ -98,7 +100,7 @@ impl Queue {
 
 impl Reader {
     pub(super) fn start(
-        store: StoreReader,
+        store: OpenReader,
         space: &Arc<AddressSpace>,
         (variables, notifiers): (Arc<RecordedVariables>, Arc<RecordedVariables>),
     ) -> io::Result<Arc<Self>> {
@@ -180,7 +182,7 @@ struct Job {
 enum Running {
     Values {
         query: Query,
-        records: StoredRecords,
+        records: Box<ServerRecords>,
         output: QueryOutput,
     },
     Events {
@@ -206,7 +208,7 @@ impl Job {
 
 struct Worker {
     queue: Arc<Queue>,
-    store: StoreReader,
+    store: OpenReader,
     space: Weak<AddressSpace>,
     variables: Arc<RecordedVariables>,
     notifiers: Arc<RecordedVariables>,
@@ -271,7 +273,7 @@ impl Worker {
                 query,
                 records,
                 output,
-            } => query.run(records, output, budget).map(|progress| {
+            } => query.run(records.as_mut(), output, budget).map(|progress| {
                 let is_done = progress != QueryProgress::Unfinished;
                 is_done.then(|| (output.encoded().len(), result_of(query, output)))
             }),
@@ -302,12 +304,17 @@ impl Worker {
         bytes: usize,
     ) -> Result<Running, StatusCode> {
         let node = &read.node.node_id;
+        // The file is being checked, or damaged.
+        let open = self.store.get();
+        let open = open.ok_or(StatusCode::BadResourceUnavailable)?;
+        let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
+        let to_server = open.namespaces.to_server(&space);
         if read.details.is::<ReadEventDetails>() {
             let notifier = self.notifiers.get(node);
             let notifier = notifier.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
-            let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
-            let query = EventsQuery::begin(read, request.caller.as_ref(), &space.view(), bytes)?;
-            let records = self.store.records(notifier.key);
+            let caller = request.caller.as_ref();
+            let query = EventsQuery::begin(read, caller, &space.view(), (bytes, to_server))?;
+            let records = open.store.records(notifier.key);
             return Ok(Running::Events {
                 query: Box::new(query),
                 records: records.map_err(|error| error.status_code())?,
@@ -320,10 +327,11 @@ impl Worker {
             form,
             max_values,
         } = Query::begin(read, recorded.stepped)?;
-        let records = self.store.records(recorded.key);
+        let records = open.store.records(recorded.key);
+        let records = records.map_err(|error| error.status_code())?;
         Ok(Running::Values {
             query,
-            records: records.map_err(|error| error.status_code())?,
+            records: Box::new(ServerRecords::new(records, to_server)),
             output: QueryOutput::new(form, max_values, bytes),
         })
     }

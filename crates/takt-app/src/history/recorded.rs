@@ -1,7 +1,7 @@
 //! The recorded Variables, and the numbers of their records.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use takt_history::VariableKey;
 use takt_ua::NodeId;
@@ -22,18 +22,39 @@ pub(super) struct Recorded {
     pub(super) stepped: bool,
 }
 
-/// The recorded Variables by their NodeIds.
+/// The recorded Variables by their NodeIds; `None`: its recording has not begun.
 #[derive(Debug, Default)]
-pub(super) struct RecordedVariables(RwLock<HashMap<NodeId, Recorded>>);
+pub(super) struct RecordedVariables(RwLock<HashMap<NodeId, Option<Recorded>>>);
 
 impl RecordedVariables {
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<NodeId, Option<Recorded>>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<NodeId, Option<Recorded>>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn get(&self, node: &NodeId) -> Option<Recorded> {
-        let variables = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        variables.get(node).copied()
+        self.read().get(node).copied().flatten()
+    }
+
+    /// Returns true for a Variable that is recorded, or will be.
+    pub(super) fn is_wanted(&self, node: &NodeId) -> bool {
+        self.read().contains_key(node)
+    }
+
+    /// Notes a Variable whose recording begins soon.
+    pub(super) fn want(&self, node: NodeId) {
+        self.write().entry(node).or_insert(None);
+    }
+
+    /// Notes that a Variable is not recorded.
+    pub(super) fn refuse(&self, node: &NodeId) {
+        self.write().remove(node);
     }
 
     pub(super) fn set(&self, node: NodeId, recorded: Recorded) {
-        let mut variables = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        variables.insert(node, recorded);
+        self.write().insert(node, Some(recorded));
     }
 }

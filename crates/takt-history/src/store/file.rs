@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableHandle, WriteTransaction};
+use redb::{
+    Database, ReadTransaction, ReadableDatabase, ReadableTable, TableHandle, WriteTransaction,
+};
 use takt_database::{
     DatabaseFault, DatabaseFile, DatabaseFileError, DatabaseKind, TransactionError,
 };
 
-use super::tables::{AGE, BLOCKS, FORMAT, FORMAT_TABLE, SIZES, VARIABLES};
+use super::tables::{AGE, BLOCKS, FORMAT, FORMAT_TABLE, NAMESPACES, SIZES, VARIABLES};
 use crate::block::BlockError;
 use crate::error::HistoryError;
 
@@ -42,6 +44,16 @@ impl TransactionError for Failure {
     }
 }
 
+/// Names the file of a history.
+pub(super) fn file(path: &Path) -> DatabaseFile {
+    let kind = DatabaseKind {
+        content: "history",
+        table: FORMAT_TABLE.name(),
+        cache: CACHE,
+    };
+    DatabaseFile::new(kind, path)
+}
+
 /// The open file, used by the writer and by readers.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -61,16 +73,13 @@ struct Open {
 impl Shared {
     /// Opens the file and checks every page of it, or creates it.
     pub(super) fn open(path: &Path) -> Result<Self, HistoryError> {
-        let kind = DatabaseKind {
-            content: "history",
-            table: FORMAT_TABLE.name(),
-            cache: CACHE,
-        };
         let shared = Self {
-            file: DatabaseFile::new(kind, path),
+            file: file(path),
             open: Mutex::default(),
         };
-        let database = shared.file.open(|transaction| shared.initialize(transaction));
+        let database = shared
+            .file
+            .open(|transaction| shared.initialize(transaction));
         let database = database.map_err(|failure| shared.explain(failure))?;
         shared.opened().database = Some(Arc::new(database));
         Ok(shared)
@@ -97,6 +106,7 @@ impl Shared {
         transaction.open_table(VARIABLES)?;
         transaction.open_table(SIZES)?;
         transaction.open_table(AGE)?;
+        transaction.open_table(NAMESPACES)?;
         Ok(())
     }
 

@@ -18,6 +18,10 @@ pub(super) const SIZES: TableDefinition<'static, u32, u64> = TableDefinition::ne
 /// Boot of the system, time since it in milliseconds, and the time from which ages count then.
 pub(super) const AGE: TableDefinition<'static, (), (&str, u64, i64)> = TableDefinition::new("age");
 
+/// NamespaceArray by which the NodeIds in records are meant.
+pub(super) const NAMESPACES: TableDefinition<'static, u16, &str> =
+    TableDefinition::new("namespaces");
+
 /// Format of the file.
 pub(super) const FORMAT_TABLE: TableDefinition<'static, (), u32> = TableDefinition::new("format");
 

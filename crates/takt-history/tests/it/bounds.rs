@@ -216,6 +216,7 @@ fn a_store_has_one_writer() {
     let path = folder.path().join("history.redb");
     let _store = Store::open(&path, HistoryStoreOptions::default()).unwrap();
     let second = Store::open(&path, HistoryStoreOptions::default()).unwrap_err();
-    let is_in_use = matches!(&second, HistoryError::File(error) if matches!(error.fault, DatabaseFault::InUse));
+    let is_in_use =
+        matches!(&second, HistoryError::File(error) if matches!(error.fault, DatabaseFault::InUse));
     assert!(is_in_use, "{second}");
 }

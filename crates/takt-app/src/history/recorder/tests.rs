@@ -1,12 +1,17 @@
 //! Gaps: times in which nothing was recorded, by a clock of the tests.
 
+use std::sync::Weak;
+
 use takt_history::{
     Aggregate, AggregateSettings, AtTimeQuery, Budget, HistoryStoreOptions, ProcessedQuery,
-    QueryOutput, ValueForm,
+    QueryOutput, Records, Store, ValueForm, VariableKey,
 };
-use takt_ua::Variant;
 use takt_ua::binary::{Decode, Decoder, Encode};
+use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
+use super::super::inbox::Sample;
+use super::super::sampled::Sampled;
+use super::super::worker::MAX_ATTEMPT;
 use super::*;
 
 /// Start of the tests in ticks: some day of 2026.
@@ -25,7 +30,9 @@ impl Test {
         let path = folder.path().join("history.redb");
         let mut store = Store::open(&path, HistoryStoreOptions::default()).unwrap();
         let key = store.variable("Level", None).unwrap();
-        let mut worker = Worker::new(Weak::new(), store, (Arc::default(), Arc::default()));
+        let recorded = (Arc::default(), Arc::default());
+        let store = (store, Arc::default());
+        let mut worker = Worker::new(Weak::new(), store, recorded, Arc::default());
         worker.by_key.insert(key, 0);
         let sampled = Sampled::new(NodeId::string(1, "Level"), (key, recording), None);
         worker.sampled.push(sampled);
