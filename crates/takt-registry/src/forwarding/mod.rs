@@ -33,6 +33,7 @@ use takt_ua::StatusCode;
 use connection::Connection;
 use inbox::Inbox;
 use last_values::LastValues;
+pub(crate) use last_values::ReadObserver;
 pub(crate) use naming::{Maps, Naming, RegistrySpace};
 pub(crate) use upstream::{DeclaredField, Upstream};
 
@@ -75,6 +76,11 @@ impl Gateway {
             state.endpoint = Some(endpoint);
             state.end();
         }
+    }
+
+    /// Lets an observer learn of all values that clients read there.
+    pub(crate) fn observe_reads(&self, observer: Arc<dyn ReadObserver>) {
+        self.last_values.observe(observer);
     }
 
     /// Returns the endpoint of the Provider, if it is known.

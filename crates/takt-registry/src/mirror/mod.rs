@@ -3,7 +3,8 @@
 //! * [`scan`]: the address space of the server as plain data, browsed within its [`budget`].
 //! * [`copy`]: the nodes at the registry, and their changes; [`attributes`] and [`references`]: parts of that.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
-//! * [`follow`]: the thread, with one Subscription for the values of all Variables.
+//! * [`follow`]: the thread, with one Subscription for the values of all Variables; [`follower`]: its state; [`values`]: the values;
+//!   [`live`]: those that clients read at the server.
 //! * [`namespaces`]: the namespaces of mirrors in the database.
 //! * [`shared`]: types, which several mirrors may use.
 //! * [`unreadable`]: values that cannot be decoded.
@@ -19,6 +20,8 @@ mod budget;
 mod copy;
 mod event_types;
 mod follow;
+mod follower;
+mod live;
 mod mirrored;
 mod namespaces;
 mod options;
@@ -28,6 +31,7 @@ mod scan;
 mod shared;
 mod silence;
 mod unreadable;
+mod values;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +46,8 @@ use crate::forwarding::Upstream;
 use crate::forwarding::{Gateway, Naming};
 use crate::rules::Rules;
 use copy::Copy;
-use follow::Follower;
+use follower::Follower;
+use live::LiveValues;
 use mirrored::Mirrored;
 use namespaces::KeptNamespaces;
 use shared::Shared;
@@ -89,6 +94,8 @@ impl Mirrors {
             let name = options.folder_uri();
             let gateway = Arc::new(Gateway::new(&name, naming.clone(), client.clone()));
             gateway.set_endpoint(options.endpoint.clone());
+            let live = Arc::new(LiveValues::default());
+            gateway.observe_reads(Arc::clone(&live) as _);
             let copy = Copy::new(
                 options,
                 Arc::clone(space),
@@ -107,6 +114,7 @@ impl Mirrors {
                 kept: 0,
                 last_scan: None,
                 unreadable: Unreadable::new(&options.name),
+                live,
             });
         }
         Ok(Self {

@@ -21,13 +21,35 @@ pub(super) struct Unreadable {
     nodes: BTreeMap<NodeId, Reason>,
 }
 
+/// Difference between a value and the one that the server has sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The value cannot be decoded.
+    Undecodable(StatusCode),
+    /// A text has replacement characters.
+    Replaced,
+}
+
+impl Fault {
+    /// Returns the fault of a value; `None` if it is as the server has sent it.
+    pub(super) fn of(value: &DataValue) -> Option<Self> {
+        let status = value.status_code();
+        match status {
+            StatusCode::BadDecodingError | StatusCode::BadEncodingLimitsExceeded => {
+                Some(Self::Undecodable(status))
+            }
+            _ if value.value.as_ref().is_some_and(foreign::is_replaced) => Some(Self::Replaced),
+            _ => None,
+        }
+    }
+}
+
 /// Reason for which a value is not shown as the server has sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reason {
     /// The node at the server, for people.
     name: String,
-    /// StatusCode of the value; `None` if a text has replacement characters.
-    status: Option<StatusCode>,
+    fault: Fault,
 }
 
 impl Unreadable {
@@ -38,26 +60,23 @@ impl Unreadable {
         }
     }
 
-    /// Notes the value of a node; `name` returns the name of the node. Returns true if the [text](Self::text) is another one now.
+    /// Notes the fault of the value of a node; `name` returns the name of the node. Returns true if the [text](Self::text) is another one now.
     pub(super) fn note(
         &mut self,
         node: &NodeId,
-        value: &DataValue,
+        fault: Option<Fault>,
         name: impl FnOnce() -> String,
     ) -> bool {
-        let status = value.status_code();
-        let status = match status {
-            StatusCode::BadDecodingError | StatusCode::BadEncodingLimitsExceeded => Some(status),
-            _ if value.value.as_ref().is_some_and(foreign::is_replaced) => None,
-            _ => return !self.nodes.is_empty() && self.nodes.remove(node).is_some(),
+        let Some(fault) = fault else {
+            return !self.nodes.is_empty() && self.nodes.remove(node).is_some();
         };
         let known = self.nodes.len();
         match self.nodes.get_mut(node) {
-            Some(reason) => std::mem::replace(&mut reason.status, status) != status,
+            Some(reason) => std::mem::replace(&mut reason.fault, fault) != fault,
             None if known >= MOST_KNOWN => false,
             None => {
                 let name = name().chars().take(LONGEST_NAME).collect();
-                let reason = Reason { name, status };
+                let reason = Reason { name, fault };
                 tracing::warn!(mirror = self.mirror, "{reason}");
                 self.nodes.insert(node.clone(), reason);
                 true
@@ -82,9 +101,11 @@ impl Unreadable {
 
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.status {
-            Some(status) => write!(f, "the value of {} cannot be decoded: {status}", self.name),
-            None => write!(
+        match self.fault {
+            Fault::Undecodable(status) => {
+                write!(f, "the value of {} cannot be decoded: {status}", self.name)
+            }
+            Fault::Replaced => write!(
                 f,
                 "the value of {} has text that is not UTF-8, which is replaced by U+FFFD",
                 self.name
@@ -104,14 +125,15 @@ mod tests {
     #[test]
     fn nodes_are_named_until_their_values_are_readable() {
         let mut unreadable = Unreadable::new("Press");
-        let bad = DataValue::status(StatusCode::BadDecodingError);
-        let replaced = DataValue::good("K\u{FFFD}hler");
+        let bad = Fault::of(&DataValue::status(StatusCode::BadDecodingError));
+        let replaced = Fault::of(&DataValue::good("K\u{FFFD}hler"));
+        assert_eq!(Fault::of(&DataValue::good("ok")), None);
         let name = |name: &'static str| move || name.to_owned();
-        assert!(!unreadable.note(&node(1), &DataValue::good(1.5), name("Speed")));
+        assert!(!unreadable.note(&node(1), None, name("Speed")));
         assert_eq!(unreadable.text(), "");
-        assert!(unreadable.note(&node(1), &bad, name("Speed (ns=2;i=1)")));
-        assert!(!unreadable.note(&node(1), &bad, name("")));
-        assert!(unreadable.note(&node(2), &replaced, name("Name (ns=2;i=2)")));
+        assert!(unreadable.note(&node(1), bad, name("Speed (ns=2;i=1)")));
+        assert!(!unreadable.note(&node(1), bad, name("")));
+        assert!(unreadable.note(&node(2), replaced, name("Name (ns=2;i=2)")));
         let text = unreadable.text();
         assert!(
             text.contains("Speed (ns=2;i=1) cannot be decoded: BadDecodingError"),
@@ -121,18 +143,18 @@ mod tests {
             text.contains("Name (ns=2;i=2) has text that is not UTF-8"),
             "{text}"
         );
-        assert!(unreadable.note(&node(1), &DataValue::good(2.5), name("")));
+        assert!(unreadable.note(&node(1), None, name("")));
         assert!(!unreadable.text().contains("Speed"));
-        assert!(unreadable.note(&node(2), &DataValue::good("ok"), name("")));
+        assert!(unreadable.note(&node(2), None, name("")));
         assert_eq!(unreadable.text(), "");
     }
 
     #[test]
     fn a_server_with_many_bad_values_has_a_short_text() {
         let mut unreadable = Unreadable::new("Press");
-        let bad = DataValue::status(StatusCode::BadDecodingError);
+        let bad = Some(Fault::Undecodable(StatusCode::BadDecodingError));
         for number in 0..1000 {
-            unreadable.note(&node(number), &bad, || "x".repeat(10_000));
+            unreadable.note(&node(number), bad, || "x".repeat(10_000));
         }
         let text = unreadable.text();
         assert!(text.ends_with("and 992 more"), "{text}");
