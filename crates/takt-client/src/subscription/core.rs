@@ -14,9 +14,9 @@ use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 use super::change::DataChange;
 use super::event::EventNotification;
 use super::lacking::Recovery;
-use super::namespaces::SessionNamespaces;
 use super::options::{MOST_REQUESTS, Monitored, Wanted};
 use super::options::{MonitoredItemOptions, SubscriptionOptions};
+use super::session_namespaces::SessionNamespaces;
 use crate::client::{AttributeServices, Batched, Requests};
 use crate::error::ClientError;
 

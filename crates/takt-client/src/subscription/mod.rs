@@ -18,6 +18,7 @@ mod notifications;
 mod options;
 mod receive;
 mod recovery;
+mod session_namespaces;
 
 use std::time::{Duration, Instant};
 
