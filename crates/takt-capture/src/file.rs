@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
 use pcap_parser::{Block, LegacyPcapReader, PcapBlockOwned, PcapError, PcapNGReader};
 
+use crate::formats::{foreign_format, is_capture};
+
 /// A captured packet.
 pub struct CapturedPacket {
     /// Number in the file, from 1.
@@ -16,20 +18,6 @@ pub struct CapturedPacket {
     pub linktype: i32,
     /// Captured bytes of the packet.
     pub bytes: Vec<u8>,
-}
-
-/// Returns whether bytes begin like a capture file.
-pub fn is_capture(bytes: &[u8]) -> bool {
-    const MAGIC: [[u8; 4]; 5] = [
-        [0x0A, 0x0D, 0x0D, 0x0A],
-        [0xD4, 0xC3, 0xB2, 0xA1],
-        [0xA1, 0xB2, 0xC3, 0xD4],
-        [0x4D, 0x3C, 0xB2, 0xA1],
-        [0xA1, 0xB2, 0x3C, 0x4D],
-    ];
-    bytes
-        .first_chunk()
-        .is_some_and(|first| MAGIC.contains(first))
 }
 
 /// An interface of a pcapng file.
@@ -98,6 +86,9 @@ struct Format {
     interfaces: Vec<Interface>,
 }
 
+/// Bytes by which formats are told apart.
+const FIRST: usize = 512;
+
 /// Largest block that a reader of a stream takes, in bytes.
 const LONGEST_BLOCK: usize = 1 << 20;
 
@@ -111,13 +102,18 @@ impl<'r> CaptureReader<'r> {
     }
 
     fn with_buffer(mut input: impl Read + Send + 'r, buffer: usize) -> Result<Self, String> {
-        let mut magic = Vec::with_capacity(SECTION.len());
-        let length = SECTION.len() as u64;
+        let mut magic = Vec::with_capacity(FIRST);
+        let length = FIRST as u64;
         let _ = (&mut input)
             .take(length)
             .read_to_end(&mut magic)
             .map_err(|error| error.to_string())?;
-        let is_pcapng = magic == SECTION;
+        let is_pcapng = magic.starts_with(&SECTION);
+        if !is_capture(&magic)
+            && let Some(found) = foreign_format(&magic)
+        {
+            return Err(format!("it is {}. {}", found.name, found.advice));
+        }
         // The library's own choice between the two readers gives up `Send`.
         let input = Filling(Cursor::new(magic).chain(input));
         let reader: Box<dyn PcapReaderIterator + Send + 'r> = match is_pcapng {

@@ -69,6 +69,16 @@ pub fn registry(error: &RegistryError) -> Report {
             "--history-events Server records all Events; --where of `takt history --events` chooses those of one source.",
         ),
         RegistryError::History(HistoryStartError::Store(error)) => history(error),
+        RegistryError::NodeSetFile { path, .. } => {
+            let first = std::fs::read(path).unwrap_or_default();
+            match takt_capture::foreign_format(&first) {
+                Some(found) => with_help(
+                    format!("{} is {}, not a NodeSet", path.display(), found.name),
+                    found.advice,
+                ),
+                None => Report::new(MietteDiagnostic::new(error.to_string())),
+            }
+        }
         error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
 }
@@ -94,7 +104,10 @@ fn database(error: &DatabaseError) -> Report {
         DatabaseError::Directory(error) => state_directory(error),
         DatabaseError::File(error) => database_file(error, lost),
         DatabaseError::Record { .. } => with_help(error, lost),
-        error => with_help(error, "Check for free space on the disk, and the disk itself."),
+        error => with_help(
+            error,
+            "Check for free space on the disk, and the disk itself.",
+        ),
     }
 }
 
@@ -150,6 +163,17 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
         }
     };
     with_help(error, help)
+}
+
+/// Refuses a file of another kind, which it names; `wanted` is the right kind, with its article.
+pub fn refuse_foreign(bytes: &[u8], name: &str, wanted: &str) -> miette::Result<()> {
+    match takt_capture::foreign_format(bytes) {
+        Some(found) => Err(with_help(
+            format!("{name} is {}, not {wanted}", found.name),
+            found.advice,
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Returns what helps against an error of a file that is read or written.

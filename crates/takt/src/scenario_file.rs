@@ -15,6 +15,7 @@ pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
             "`takt scenario new` writes a scenario to begin with.",
         )
     })?;
+    explain::refuse_foreign(&bytes, &name, "a scenario")?;
     let text = ScenarioFile::text(bytes, &name)
         .map_err(|error| explain::with_help(error, "Save the file as UTF-8."))?;
     let file =

@@ -154,7 +154,9 @@ fn a_message_in_hex_is_shown_with_every_field() {
 fn readable_fields_are_shown_before_the_error() {
     let mut bytes = message("hello").encode_to_vec().unwrap();
     bytes.truncate(15);
-    let text = text(&[&hex(&bytes)], b"");
+    let output = decode(&[&hex(&bytes)], b"");
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("DataSetWriterId[0]: 7\n"), "{text}");
     assert!(
         text.contains("    11     4      Undecoded: 05000000\n"),
@@ -164,6 +166,22 @@ fn readable_fields_are_shown_before_the_error() {
         text.contains("\n  error: the data ends too early (at byte 15)\n"),
         "{text}"
     );
+}
+
+#[test]
+fn garbage_and_files_of_another_kind_are_errors() {
+    for (input, expected) in [
+        (&b"\xFF\xFF\xFF\xFF\xFF"[..], "the message is not valid"),
+        (b"no message at all", "the message is not valid"),
+        (b"00\nff\n", "valid"),
+        (b"\x1F\x8B\x08\0\0\0\0\0", "a gzip archive"),
+        (b"PK\x03\x04\x14\0", "unzip"),
+    ] {
+        let output = decode(&["-"], input);
+        assert_eq!(output.status.code(), Some(1), "{expected}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(expected), "{said}");
+    }
 }
 
 #[test]

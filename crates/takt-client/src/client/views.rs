@@ -8,7 +8,7 @@ use super::Client;
 use super::answer_budget::AnswerBudget;
 use super::attributes::good;
 use super::batches::Batched;
-use super::browse_path;
+use super::browse_path::{self, Segment};
 use super::requests::{Requests, ready};
 use crate::error::ClientError;
 
@@ -282,21 +282,27 @@ pub(crate) trait ViewServices: Requests {
         let mut segments = browse_path::parse(path)?.into_iter().peekable();
         segments.next_if(|segment| segment.any_namespace && segment.name.name == "Objects");
         for segment in segments {
-            found = self
+            let children = self
                 .browse(&found.node_id.node_id, &Follow::children())
-                .await?
-                .into_iter()
-                .find(|child| {
-                    child.browse_name.name == segment.name.name
-                        && (segment.any_namespace
-                            || child.browse_name.namespace == segment.name.namespace)
-                })
-                .ok_or_else(|| {
-                    ClientError::operation(
-                        format!("`{segment}` in `{path}`"),
+                .await?;
+            let child = children.iter().find(|child| {
+                child.browse_name.name == segment.name.name
+                    && (segment.any_namespace
+                        || child.browse_name.namespace == segment.name.namespace)
+            });
+            found = match child {
+                Some(child) => child.clone(),
+                None => {
+                    let nearest = nearest(&children, &segment);
+                    let hint = nearest.map(|name| format!(" (did you mean `{name}`?)"));
+                    let hint = hint.unwrap_or_default();
+                    let what = format!("`{segment}` in `{path}`{hint}");
+                    return Err(ClientError::operation(
+                        what,
                         takt_ua::StatusCode::BadNoMatch,
-                    )
-                })?;
+                    ));
+                }
+            };
         }
         Ok(found)
     }
@@ -304,6 +310,52 @@ pub(crate) trait ViewServices: Requests {
 
 impl<C: Requests> ViewServices for C {}
 
+/// Least likeness of a name that is suggested, from 0 to 1.
+const ALIKE: f64 = 0.8;
+
+/// Returns the name of a child that is most like a segment of a path; `None` if none is.
+fn nearest(children: &[ReferenceDescription], segment: &Segment) -> Option<Segment> {
+    let written = segment.name.name.as_str().to_lowercase();
+    let likeness = |name: &QualifiedName| {
+        let known = name.name.as_str().to_lowercase();
+        match known == written {
+            // Another case, or another namespace.
+            true => 1.0,
+            false => strsim::jaro_winkler(&known, &written),
+        }
+    };
+    let names = children.iter().map(|child| &child.browse_name);
+    let nearest = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(nearest) >= ALIKE).then(|| Segment {
+        name: nearest.clone(),
+        any_namespace: segment.any_namespace,
+    })
+}
+
 fn path_text(path: &[QualifiedName]) -> String {
     path.iter().map(|name| format!("/{name}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_alike_are_suggested() {
+        let children = [(2, "Speed"), (2, "Spindle"), (3, "Setpoint")].map(|(namespace, name)| {
+            let browse_name = QualifiedName::new(namespace, name);
+            ReferenceDescription {
+                browse_name,
+                ..ReferenceDescription::default()
+            }
+        });
+        let suggested = |path: &str| {
+            let segment = browse_path::parse(path).unwrap().remove(0);
+            nearest(&children, &segment).map(|found| found.to_string())
+        };
+        assert_eq!(suggested("Sped").as_deref(), Some("Speed"));
+        assert_eq!(suggested("speed").as_deref(), Some("Speed"));
+        assert_eq!(suggested("4:Speed").as_deref(), Some("2:Speed"));
+        assert_eq!(suggested("Temperature"), None);
+    }
 }

@@ -87,6 +87,7 @@ pub struct ControlLoopArguments {
     #[arg(long, value_name = "COUNT", default_value = "1000000")]
     pub trace_points: usize,
     /// Print the result as JSON.
-    #[arg(long)]
+    // Also without a scenario.
+    #[arg(long, help_heading = None::<&str>)]
     pub json: bool,
 }

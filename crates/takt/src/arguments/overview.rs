@@ -122,6 +122,42 @@ mod tests {
     }
 
     #[test]
+    fn options_stand_under_their_headings() {
+        let command = Arguments::command();
+        let heading = |name: &str, option: &str| {
+            let command = command.find_subcommand(name).unwrap();
+            let found = command
+                .get_arguments()
+                .find(|known| known.get_long() == Some(option));
+            found.unwrap().get_help_heading().map(str::to_owned)
+        };
+        for (name, option, expected) in [
+            ("provider", "audit", None),
+            ("provider", "max-memory", None),
+            ("provider", "group", None),
+            ("provider", "security", Some("Connection to the registry")),
+            ("publish", "json", None),
+            ("publish", "for", None),
+            ("publish", "keys", None),
+            ("publish", "cycles", Some("With a scenario")),
+            ("loopback", "json", None),
+        ] {
+            let found = heading(name, option);
+            assert_eq!(found.as_deref(), expected, "{name} --{option}");
+        }
+        for below in command.get_subcommands() {
+            for option in below.get_arguments() {
+                let is_for_brokers = option
+                    .get_help_heading()
+                    .is_some_and(|heading| heading.contains("brokers"));
+                let name = option.get_long().unwrap_or_default();
+                let is_mqtt = name.starts_with("mqtt");
+                assert_eq!(is_for_brokers, is_mqtt, "{} --{name}", below.get_name());
+            }
+        }
+    }
+
+    #[test]
     fn the_page_fits_a_terminal() {
         let page = Arguments::command().render_help().to_string();
         for line in page.lines() {

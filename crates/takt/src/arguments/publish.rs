@@ -23,7 +23,7 @@ pub struct PublishArguments {
     #[arg(long)]
     pub simulate: bool,
     #[command(flatten)]
-    pub control: ControlLoopArguments,
-    #[command(flatten)]
     pub run: PubSubRunArguments,
+    #[command(flatten)]
+    pub control: ControlLoopArguments,
 }

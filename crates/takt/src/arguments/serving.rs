@@ -218,12 +218,13 @@ pub struct ProviderArguments {
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,
-    #[command(flatten, next_help_heading = "Connection to the registry")]
-    pub registry_security: ConnectionSecurityArguments,
     #[command(flatten)]
     pub memory: MemoryArguments,
     #[command(flatten)]
     pub share: GroupArguments,
     #[command(flatten)]
     pub security: ServeSecurityArguments,
+    // The last one: a heading is valid for all options behind it.
+    #[command(flatten, next_help_heading = "Connection to the registry")]
+    pub registry_security: ConnectionSecurityArguments,
 }

@@ -28,15 +28,15 @@ pub fn run(arguments: &BrowseArguments) -> miette::Result<()> {
     tree.show(start)
 }
 
-/// Columns of a row that is not a path alone.
-const COLUMNS: usize = 80;
+/// Width of the paths beside the names of types, in columns.
+const PATHS: usize = 40;
 
 /// Shows the instances of a type by their paths, which begin with the Provider at a registry.
 fn of_type(client: &mut Client, name: &str, json: bool) -> Result<(), ClientError> {
     let mut found = client.find_by_type(name)?;
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let width = found.iter().map(|node| node.path.chars().count());
-    let width = width.filter(|width| *width < COLUMNS / 2).max();
+    let width = width.filter(|width| *width < PATHS).max();
     let width = width.unwrap_or(0);
     if found.is_empty() && !json {
         output::line(format_args!("no node is of the type {name}"));
@@ -59,9 +59,9 @@ fn of_type(client: &mut Client, name: &str, json: bool) -> Result<(), ClientErro
         );
         let row = format!("{path:<width$}  {name}");
         // A path that fills the row is shown alone, so that it can be copied.
-        match row.chars().count() <= COLUMNS {
-            true => output::line(row),
-            false => output::line(path),
+        match takt_figures::width() {
+            Some(columns) if row.chars().count() > columns => output::line(path),
+            _ => output::line(row),
         }
     }
     Ok(())

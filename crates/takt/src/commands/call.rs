@@ -9,7 +9,7 @@ use takt_ua::structures::Argument;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::browse::class_name;
-use super::connect::{connect, node, node_of_provider};
+use super::connect::{connect, node, node_id, node_of_provider};
 use super::write::parse_as;
 use crate::arguments::CallArguments;
 use crate::{explain, output};
@@ -84,7 +84,7 @@ struct Target {
 
 /// Finds the Method that the user names. Objects may share a Method, so the Object is the one that the path goes through.
 fn target(client: &mut Client, text: &str) -> Result<Target, ClientError> {
-    if let Ok(method) = text.parse() {
+    if let Some(method) = node_id(client, text)? {
         return Ok(Target {
             method,
             object: None,

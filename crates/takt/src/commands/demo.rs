@@ -12,6 +12,7 @@ use takt_demo::consumer::DemoError;
 use takt_demo::{host, machine};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 use takt_rt::interrupt::Interrupt;
+use takt_shm::Runtime;
 
 use crate::arguments::DemoArguments;
 use crate::{explain, output};
@@ -33,6 +34,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let endpoint = arguments.endpoint.to_string();
     let data_directory = data.path().to_string_lossy();
     let group = arguments.share.group.as_deref();
+    expect_free_names(group)?;
 
     let registry = start(
         &takt,
@@ -83,11 +85,38 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     }
 }
 
+/// Refuses to start beside applications with the same names: another demonstration, or a registry.
+fn expect_free_names(group: Option<&str>) -> miette::Result<()> {
+    let there = match group {
+        Some(group) => Runtime::open_for_group(group, None).map(|runtime| runtime.applications()),
+        None => takt_shm::applications(None),
+    };
+    // Without any application, there may be no directory yet; the registry explains other faults.
+    let mut there = there.unwrap_or_default().into_iter();
+    let names = [DEFAULT_REGISTRY, host::NAME, machine::NAME];
+    let taken = there.find(|it| it.is_alive && names.contains(&it.name.to_string().as_str()));
+    let Some(taken) = taken else {
+        return Ok(());
+    };
+    let process = taken
+        .process
+        .map(|process| format!(", process {process}"))
+        .unwrap_or_default();
+    let sharing = group.map_or_else(String::new, |group| format!(" --group {group}"));
+    Err(explain::with_help(
+        format!("{} runs already{process}", taken.name),
+        format!(
+            "It may belong to another demonstration: `takt ps{sharing}` shows all applications, and Ctrl-C ends a demonstration. A \
+             second one needs a directory and a port of its own: \
+             TAKT_RUNTIME_DIR=$(mktemp -d) takt demo --endpoint opc.tcp://127.0.0.1:4841"
+        ),
+    ))
+}
+
 fn ended_early(name: &str) -> miette::Report {
     explain::with_help(
         format!("{name} ended unexpectedly"),
-        "Its own message is above. Is another demonstration running? \
-         Another port: --endpoint opc.tcp://127.0.0.1:4841",
+        "Its own message is above. If the port is used by another program: --endpoint opc.tcp://127.0.0.1:4841",
     )
 }
 

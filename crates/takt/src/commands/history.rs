@@ -14,8 +14,8 @@ use crate::{explain, output};
 /// Number of values without any option.
 const LAST: u32 = 20;
 
-/// Columns of a terminal.
-const COLUMNS: usize = 80;
+/// Width of values beside a StatusCode, in columns.
+const VALUE: usize = 20;
 
 pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
@@ -156,12 +156,19 @@ fn row(arguments: &HistoryArguments, value: &DataValue) {
         .map(milliseconds)
         .map(DateTime::to_iso8601)
         .unwrap_or_default();
+    output::line(line(&time, &text, &status, takt_figures::width()));
+}
+
+/// Returns a line, cut to the width of a terminal if there is one.
+fn line(time: &str, text: &str, status: &str, columns: Option<usize>) -> String {
     // A time has up to 24 characters.
-    let room = COLUMNS.saturating_sub(24 + 2 + 2 + status.len()).max(8);
-    let text = shortened(&text, room);
-    let width = room.min(20);
+    let room = columns.map_or(usize::MAX, |columns| {
+        columns.saturating_sub(24 + 2 + 2 + status.len()).max(8)
+    });
+    let text = shortened(text, room);
+    let width = room.min(VALUE);
     let line = format!("{time:<24}  {text:<width$}  {status}");
-    output::line(shortened(line.trim_end(), COLUMNS));
+    shortened(line.trim_end(), columns.unwrap_or(usize::MAX))
 }
 
 /// Returns the name of a StatusCode, and its bits on how the value was obtained (OPC 10000-4, 7.39.1).
@@ -249,6 +256,12 @@ mod tests {
         assert_eq!(shortened("0123456789", 10), "0123456789");
         assert_eq!(shortened("01234567890", 10), "012345678…");
         assert_eq!(shortened("a\nb", 10), "a b");
+        let long = "0123456789".repeat(20);
+        let cut = line("2026-01-02T03:04:05.678Z", &long, "", Some(80));
+        assert_eq!(cut.chars().count(), 78);
+        // A file or a pipe has no width.
+        let whole = line("2026-01-02T03:04:05.678Z", &long, "BadNoData", None);
+        assert!(whole.ends_with(&format!("{long}  BadNoData")), "{whole}");
         assert_eq!(quoted("1.5"), "1.5");
         assert_eq!(quoted("[1, \"x\"]"), "\"[1, \"\"x\"\"]\"");
     }

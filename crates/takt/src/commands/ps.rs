@@ -186,7 +186,8 @@ fn as_json(row: &Row) -> Value {
 
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
-        Column::text("endpoint"),
+        // It is copied into commands.
+        Column::text("endpoint").whole(),
         Column::text("group"),
         Column::number("process"),
         Column::number("clients"),

@@ -129,7 +129,7 @@ fn list(users: &[User], json: bool) -> miette::Result<()> {
         report.line("no users; `takt user add NAME` adds one");
     } else {
         let columns = [
-            Column::text("name"),
+            Column::text("name").whole(),
             Column::text("roles"),
             Column::text("proof"),
         ];

@@ -98,6 +98,7 @@ pub(in crate::commands) fn read(
         .or_else(|| format_of(path))
         .unwrap_or_else(|| guess(&bytes));
     let name = path.display();
+    explain::refuse_foreign(&bytes, &name.to_string(), "a configuration")?;
     let file = match format {
         ConfigFormat::Binary => from_binary_file(&bytes).map_err(|error| {
             explain::with_help(

@@ -29,8 +29,10 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
     };
     let (messages, damage) = messages(arguments)?;
     let mut decoder = Decoder::new(&arguments.key, data_sets);
+    let mut has_valid = false;
     for message in &messages {
         let decoded = decoder.decode(message);
+        has_valid |= decoded.tree.errors.is_empty();
         match arguments.json {
             true => output::line(render::json(&decoded)),
             false => output::line(render::text(&decoded)),
@@ -52,6 +54,14 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
             "no message was found",
             "Messages are looked for in Ethernet frames with EtherType 0xB62C and in UDP datagrams; --port names another port than \
              4840.",
+        )),
+        None if !has_valid => Err(explain::with_help(
+            match messages.len() {
+                1 => "the message is not valid".to_owned(),
+                count => format!("none of the {count} messages is valid"),
+            },
+            "The fields before the first error were shown. Give UADP messages (OPC 10000-14, 7.2.4), in a capture, in hex digits or \
+             as they are; `takt subscribe` shows JSON.",
         )),
         None => Ok(()),
     }
@@ -82,6 +92,12 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
             .iter()
             .filter_map(|packet| found(packet, arguments.port));
         return Ok((found.collect(), damage));
+    }
+    if let Some(found) = takt_capture::foreign_format(&bytes) {
+        return Err(explain::with_help(
+            format!("{input} is {}, neither a capture nor a message", found.name),
+            found.advice,
+        ));
     }
     let text = std::str::from_utf8(&bytes).ok();
     let found = text.and_then(in_hex).unwrap_or_else(|| vec![bytes]);

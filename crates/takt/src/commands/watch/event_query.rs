@@ -6,6 +6,7 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, ids};
 
 use super::event_condition::Condition;
+use crate::commands::connect::node;
 use crate::explain;
 
 /// Fields that a line shows, in its order.
@@ -42,7 +43,15 @@ impl EventLineQuery {
         conditions: &[String],
         is_all: bool,
     ) -> miette::Result<impl Iterator<Item = Self> + use<>> {
-        let of_type = of_type.map(event_type).transpose()?;
+        let of_type = match of_type {
+            // Only the server knows the index.
+            Some(text) if text.starts_with("nsu=") => {
+                let found = node(client, text);
+                Some(found.map_err(|error| explain::client(&error))?)
+            }
+            Some(text) => Some(event_type(text)?),
+            None => None,
+        };
         let conditions = conditions.iter().map(|text| Condition::parse(text));
         let conditions: Vec<Condition> = conditions.collect::<miette::Result<_>>()?;
         let declared = match &of_type {

@@ -18,8 +18,8 @@ use crate::{explain, output};
 /// Longest wait for an Event before the next check for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Columns of a line.
-const COLUMNS: usize = 80;
+/// Least room for a message in a narrow terminal, in columns.
+const LEAST: usize = 8;
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
@@ -130,7 +130,7 @@ pub(in crate::commands) fn show_fields(
         return output::line(json!(fields));
     }
     if !line.is_marker {
-        output::line(line.text(shown));
+        output::line(line.text(shown, takt_figures::width()));
     }
 }
 
@@ -195,8 +195,8 @@ impl Line {
         }
     }
 
-    /// Returns the line, cut to the width of a terminal.
-    fn text(&self, shown: Shown) -> String {
+    /// Returns the line, cut to the width of a terminal if there is one.
+    fn text(&self, shown: Shown, columns: Option<usize>) -> String {
         let (from, width) = match shown {
             Shown::Time => (11, 12),
             Shown::DateAndTime => (0, 24),
@@ -213,7 +213,9 @@ impl Line {
             false => format!(" [{}]", self.states),
         };
         let used = head.chars().count() + 1 + tail.chars().count();
-        let room = COLUMNS.saturating_sub(used);
+        let room = columns.map_or(usize::MAX, |columns| {
+            columns.saturating_sub(used).max(LEAST)
+        });
         format!("{head} {}{tail}", cut(&self.message, room))
     }
 }
@@ -263,16 +265,20 @@ mod tests {
             false.into(),
         ];
         let line = Line::of(&fields);
-        let dated = line.text(Shown::DateAndTime);
-        assert_eq!(dated.chars().count(), COLUMNS, "{dated}");
+        let dated = line.text(Shown::DateAndTime, Some(80));
+        assert_eq!(dated.chars().count(), 80, "{dated}");
         assert!(
             dated.starts_with("2026-01-02T03:04:05.678Z  700 "),
             "{dated}"
         );
-        let text = line.text(Shown::Time);
-        assert_eq!(text.chars().count(), COLUMNS, "{text}");
+        let text = line.text(Shown::Time, Some(80));
+        assert_eq!(text.chars().count(), 80, "{text}");
         assert!(text.starts_with("03:04:05.678  700 Spindle: hot"), "{text}");
         assert!(text.ends_with("[active, unacked]"), "{text}");
+        // A file or a pipe has no width.
+        let whole = line.text(Shown::Time, None);
+        assert!(whole.contains(long.trim_end()), "{whole}");
+        assert!(whole.ends_with("[active, unacked]"), "{whole}");
         let control = LocalizedText::from("a\u{1b}b").into();
         let fields = vec![
             Variant::Empty,
@@ -281,6 +287,6 @@ mod tests {
             Variant::Empty,
             control,
         ];
-        assert!(!Line::of(&fields).text(Shown::Time).contains('\u{1b}'));
+        assert!(!Line::of(&fields).text(Shown::Time, None).contains('\u{1b}'));
     }
 }
