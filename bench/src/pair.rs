@@ -69,7 +69,9 @@ impl Setting<'_> {
                     .to_owned(),
             );
         }
-        if self.open62541.is_none() {
+        if self.open62541.is_some() {
+            notes.push("Rows of open62541 are its server with Takt's client.".to_owned());
+        } else {
             notes.push(format!(
                 "open62541 is not measured, because {OPEN62541} is not beside this program. It needs cmake, a C++ compiler, \
                  python3 and libclang (Debian: sudo apt-get install cmake g++ python3 libclang-dev), and is built in some minutes: \

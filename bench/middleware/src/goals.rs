@@ -1,7 +1,7 @@
 //! Goals of the comparison: ratios of two peers with their intervals.
 
 use serde::Serialize;
-use takt_statistics::Estimate;
+use takt_statistics::{Estimate, GoalVerdict};
 
 use crate::condition::Condition;
 use crate::others::{POLL, are_measured, fastest_other, shortest_rest};
@@ -41,7 +41,7 @@ const FRUGAL: [(&str, &str); 3] = [
 /// Peer that should be the fastest middleware of all.
 const FASTEST: &str = "takt-iox2";
 
-/// Goal and the ratio that meets or misses it.
+/// Goal and the ratio that shows or refutes it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Goal {
     /// Name, which goals of several sizes and kinds share.
@@ -54,17 +54,21 @@ pub(crate) struct Goal {
     pub(crate) case: Option<(&'static str, u32)>,
     pub(crate) ratio: Estimate,
     pub(crate) at_most: f64,
-    /// True if all middleware that it is about was measured.
-    pub(crate) is_judged: bool,
-    /// True if it is judged and the lower end of the interval is at most the goal.
-    pub(crate) is_met: bool,
-    /// Difference of the resources of both peers, if the goal is missed.
+    /// What the interval says about the goal, if it is judged.
+    pub(crate) verdict: Option<GoalVerdict>,
+    /// Difference of the resources of both peers, unless the goal is shown.
     pub(crate) cause: String,
 }
 
 impl Goal {
-    pub(crate) fn is_missed(&self) -> bool {
-        self.is_judged && !self.is_met
+    /// Returns true if all middleware that it is about was measured.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.verdict.is_some()
+    }
+
+    /// Returns true if it is judged, and not shown.
+    pub(crate) fn is_open(&self) -> bool {
+        self.verdict.is_some_and(|it| it != GoalVerdict::Shown)
     }
 
     /// Takes the verdict back, unless all other middleware was measured.
@@ -72,8 +76,7 @@ impl Goal {
         match is_judged {
             true => self,
             false => Self {
-                is_judged,
-                is_met: false,
+                verdict: None,
                 cause: String::new(),
                 ..self
             },
@@ -85,7 +88,6 @@ impl Goal {
 pub(crate) fn goals(
     (subjects, left_out): (&[Subject], &[Subject]),
     rows: &[MiddlewareRow],
-    seed: u64,
 ) -> Vec<Goal> {
     let is_known = |row: &MiddlewareRow, is_other: &dyn Fn(&Subject) -> bool| {
         are_measured(subjects.iter().chain(left_out), rows, row, is_other)
@@ -97,7 +99,7 @@ pub(crate) fn goals(
             let same = |other: &&MiddlewareRow| other.peer == below && other.key() == row.key();
             let other = rows.iter().find(same).filter(|other| other.is_right());
             let pair = other.map(|other| [row, other]);
-            goals.extend(pair.and_then(|pair| goal(subjects, &name, pair, at_most, seed)));
+            goals.extend(pair.and_then(|pair| goal(subjects, &name, pair, at_most)));
         }
     }
     for polls in [false, true] {
@@ -105,7 +107,7 @@ pub(crate) fn goals(
         let name = format!("{above} / fastest other");
         for row in right_rows(rows, &above) {
             let pair = fastest_other(subjects, rows, row, polls).map(|other| [row, other]);
-            let found = pair.and_then(|pair| goal(subjects, &name, pair, 1.0, seed));
+            let found = pair.and_then(|pair| goal(subjects, &name, pair, 1.0));
             let is_other = |it: &Subject| polls || !it.label.contains(POLL);
             goals.extend(found.map(|goal| goal.judged(is_known(row, &is_other))));
         }
@@ -116,11 +118,11 @@ pub(crate) fn goals(
             continue;
         };
         let is_other = |it: &Subject| it.is_networked && it.label.contains(POLL) == polls;
-        let found = goal(subjects, name, pair, 1.0, seed);
+        let found = goal(subjects, name, pair, 1.0);
         goals.extend(found.map(|goal| goal.judged(is_known(pair[0], &is_other))));
     }
     for (above, below) in FRUGAL {
-        goals.extend(frugality(subjects, [above, below], seed));
+        goals.extend(frugality(subjects, [above, below]));
     }
     goals
 }
@@ -141,10 +143,9 @@ fn goal(
     name: &str,
     [row, other]: [&MiddlewareRow; 2],
     at_most: f64,
-    seed: u64,
 ) -> Option<Goal> {
-    let ratio = ratio(&row.rounds, &other.rounds, seed)?;
-    let is_met = ratio.low <= at_most;
+    let ratio = ratio(&row.rounds, &other.rounds)?;
+    let verdict = GoalVerdict::at_most(&ratio, at_most);
     let peers = [&row.peer, &other.peer];
     Some(Goal {
         name: name.to_owned(),
@@ -154,9 +155,11 @@ fn goal(
         case: Some((row.mode.name(), row.bytes)),
         ratio,
         at_most,
-        is_judged: true,
-        is_met,
-        cause: match (is_met, row.is_loaded || other.is_loaded) {
+        verdict: Some(verdict),
+        cause: match (
+            verdict == GoalVerdict::Shown,
+            row.is_loaded || other.is_loaded,
+        ) {
             (true, _) => String::new(),
             (false, true) => format!(
                 "others used the processors; {}",
@@ -168,7 +171,7 @@ fn goal(
 }
 
 /// Returns the goals that the first peer takes at most as much time of the processor as the second one, under each load.
-fn frugality(subjects: &[Subject], peers: [&str; 2], seed: u64) -> Vec<Goal> {
+fn frugality(subjects: &[Subject], peers: [&str; 2]) -> Vec<Goal> {
     let [Some(above), Some(below)] =
         peers.map(|label| subjects.iter().find(|it| it.label == label))
     else {
@@ -181,9 +184,9 @@ fn frugality(subjects: &[Subject], peers: [&str; 2], seed: u64) -> Vec<Goal> {
     let goal = |used: &Resources| {
         let other = &below.resources;
         let other = other.iter().find(|it| it.condition == used.condition)?;
-        let ratio = ratio(&used.rounds, &other.rounds, seed)?;
+        let ratio = ratio(&used.rounds, &other.rounds)?;
         let peers = peers.map(str::to_owned);
-        let is_met = ratio.low <= 1.0;
+        let verdict = GoalVerdict::at_most(&ratio, 1.0);
         Some(Goal {
             name: peers.join(" / "),
             quantity: "CPU/request",
@@ -191,11 +194,12 @@ fn frugality(subjects: &[Subject], peers: [&str; 2], seed: u64) -> Vec<Goal> {
             case: None,
             ratio,
             at_most: 1.0,
-            is_judged: true,
-            is_met,
-            cause: match is_met {
-                true => String::new(),
-                false => cause(subjects, [&peers[0], &peers[1]], used.condition),
+            verdict: Some(verdict),
+            cause: match verdict {
+                GoalVerdict::Shown => String::new(),
+                GoalVerdict::Refuted | GoalVerdict::Undecided => {
+                    cause(subjects, [&peers[0], &peers[1]], used.condition)
+                }
             },
             peers,
         })
@@ -223,6 +227,14 @@ mod tests {
     use crate::own::Mode;
     use crate::row::{CaseResult, RoundResult, rows};
     use crate::usage::PeerUsage;
+
+    fn is_shown(goal: &Goal) -> bool {
+        goal.verdict == Some(GoalVerdict::Shown)
+    }
+
+    fn is_refuted(goal: &Goal) -> bool {
+        goal.verdict == Some(GoalVerdict::Refuted)
+    }
 
     /// Returns the goals of peers with these labels, whose resting round trips all take as many ns.
     fn goals_of(peers: &[(&str, u64)]) -> Vec<Goal> {
@@ -252,9 +264,9 @@ mod tests {
             calls: None,
             leftovers: None,
         };
-        let round = |label: &str, nanos: u64| RoundResult {
+        let round = |round: u32, label: &str, nanos: u64| RoundResult {
             label: label.to_owned(),
-            round: 0,
+            round,
             condition,
             info: Vec::new(),
             // A request takes as much time of the processor as it takes.
@@ -278,17 +290,18 @@ mod tests {
             }],
         };
         let mut subjects: Vec<Subject> = peers.iter().map(|(label, _)| subject(label)).collect();
-        let rounds: Vec<RoundResult> = peers
-            .iter()
-            .map(|(label, nanos)| round(label, *nanos))
-            .collect();
+        let rounds = (0..6).flat_map(|number| {
+            let peers = peers.iter();
+            peers.map(move |(label, nanos)| round(number, label, *nanos))
+        });
+        let rounds: Vec<RoundResult> = rounds.collect();
         let rows = rows(&mut subjects, &rounds);
         let left_out = left_out.iter().map(|label| Subject {
             required: true,
             ..subject(label)
         });
         let left_out: Vec<Subject> = left_out.collect();
-        goals((&subjects[..], &left_out[..]), &rows, 1)
+        goals((&subjects[..], &left_out[..]), &rows)
     }
 
     #[test]
@@ -303,7 +316,7 @@ mod tests {
         let missed = goals_of(&peers);
         assert_eq!(missed.len(), 1);
         assert_eq!(missed[0].peers, ["takt-pubsub-udp", "mqtt"]);
-        assert!(!missed[0].is_met && (missed[0].ratio.value - 1.5).abs() < 1e-9);
+        assert!(is_refuted(&missed[0]) && (missed[0].ratio.value - 1.5).abs() < 1e-9);
         assert!(missed[0].cause.contains("CPU"), "{}", missed[0].cause);
         let polling = [
             ("takt-tcp poll=true", 9),
@@ -312,7 +325,7 @@ mod tests {
         ];
         let met = goals_of(&polling);
         assert_eq!(met.len(), 1);
-        assert!(met[0].is_met && met[0].peers[1] == "mqtt poll=true");
+        assert!(is_shown(&met[0]) && met[0].peers[1] == "mqtt poll=true");
         assert!(goals_of(&[("takt-tcp", 9), ("tcp", 10)]).is_empty());
     }
 
@@ -330,7 +343,7 @@ mod tests {
         let goals = goals_under(Condition::Idle, &peers);
         let found: Vec<_> = goals
             .iter()
-            .map(|goal| (goal.name.as_str(), goal.peers[1].as_str(), goal.is_met))
+            .map(|goal| (goal.name.as_str(), goal.peers[1].as_str(), is_shown(goal)))
             .collect();
         assert_eq!(
             found,
@@ -346,7 +359,7 @@ mod tests {
         let peers = [("takt-iox2", 5), ("takt-tcp", 30), ("dds", 10)];
         let verdicts = |left_out: &[&str], peers: &[(&str, u64)]| {
             let goals = goals_without(left_out, Condition::Idle, peers);
-            let verdict = |goal: &Goal| (goal.is_judged, goal.is_met, goal.is_missed());
+            let verdict = |goal: &Goal| (goal.is_judged(), is_shown(goal), goal.is_open());
             goals.iter().map(verdict).collect::<Vec<_>>()
         };
         // Variants that poll, floors and other peers of Takt are not needed.
@@ -357,9 +370,9 @@ mod tests {
         assert_eq!(verdicts(&[], &peers[..2]), [(false, false, false)]);
         let resting = [("takt-tcp", 9), ("mqtt", 10)];
         let goals = goals_without(&["dds transport=iox2"], Condition::Resting, &resting);
-        assert!(goals[0].is_met && goals[0].is_judged);
+        assert!(is_shown(&goals[0]));
         let goals = goals_without(&["dds"], Condition::Resting, &resting);
-        assert!(!goals[0].is_judged && !goals[0].is_missed());
+        assert!(!goals[0].is_judged() && !goals[0].is_open());
     }
 
     #[test]
@@ -371,7 +384,7 @@ mod tests {
         };
         assert_eq!((median.quantity, median.case), ("median", Some(("ack", 4))));
         assert_eq!((processor.quantity, processor.case), ("CPU/request", None));
-        assert!((processor.ratio.value - 1.5).abs() < 1e-9 && !processor.is_met);
+        assert!((processor.ratio.value - 1.5).abs() < 1e-9 && is_refuted(processor));
         assert!(
             processor.cause.starts_with("CPU +10.0"),
             "{}",

@@ -7,6 +7,9 @@ use clap::Args;
 use crate::condition::ConditionOptions;
 use crate::environment::{HostOptions, LinkSetting};
 
+/// Rounds of a comparison: the least number whose intervals have 95 %.
+const ROUNDS: u32 = 6;
+
 /// Options of the comparison.
 #[derive(Debug, Clone, Args)]
 pub struct MiddlewareOptions {
@@ -85,9 +88,9 @@ impl MiddlewareOptions {
     /// Returns the number of requests of each case, and the number of rounds that they are spread over.
     pub(crate) fn requests(&self) -> (u32, u32) {
         match (self.samples, self.quick) {
-            (Some(samples), quick) => (samples, if quick { 2 } else { 5 }),
+            (Some(samples), quick) => (samples, if quick { 2 } else { ROUNDS }),
             (None, true) => (200, 2),
-            (None, false) => (5000, 5),
+            (None, false) => (5000, ROUNDS),
         }
     }
 }

@@ -22,14 +22,6 @@ impl Random {
         usize::try_from((u128::from(self.next()) * end) >> 64).unwrap_or(0)
     }
 
-    /// Returns a number of the standard normal distribution (Box and Muller).
-    pub(crate) fn normal(&mut self) -> f64 {
-        // Numbers above 0 and at most 1.
-        let mut unit = || ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        let length = (-2.0 * unit().ln()).sqrt();
-        length * (std::f64::consts::TAU * unit()).cos()
-    }
-
     /// Brings items into a random order (Fisher and Yates).
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
@@ -63,16 +55,6 @@ mod tests {
             inside += i32::from((median.low..=median.high).contains(&99.95));
         }
         assert!((930..=985).contains(&inside), "{inside}");
-    }
-
-    #[test]
-    fn normal_numbers_have_mean_0_and_variance_1() {
-        let mut random = Random::new(4);
-        let numbers: Vec<f64> = (0..10_000).map(|_| random.normal()).collect();
-        let mean = numbers.iter().sum::<f64>() / 1e4;
-        let variance = numbers.iter().map(|it| it * it).sum::<f64>() / 1e4;
-        assert!(mean.abs() < 0.05, "{mean}");
-        assert!((variance - 1.0).abs() < 0.1, "{variance}");
     }
 
     #[test]

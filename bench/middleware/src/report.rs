@@ -59,7 +59,7 @@ pub(crate) fn show(
     place: &Place,
     options: &MiddlewareOptions,
 ) -> Result<(), MiddlewareError> {
-    let goals = goals((subjects, left_out), rows, options.seed);
+    let goals = goals((subjects, left_out), rows);
     let mut notes = notes(subjects, rows, place);
     notes.extend(unjudged(&goals));
     notes.extend(conditions(rounds, &options.conditions));
@@ -139,7 +139,7 @@ fn sections(
     }
     all.extend([
         Section::new("Goals", tables::goals(goals)),
-        Section::new("Missed goals", tables::missed_goals(goals)),
+        Section::new("Goals that are not shown", tables::open_goals(goals)),
         Section::new("Resources", tables::resources(subjects)),
         Section::new("Leftovers after kill -9", tables::leftovers(subjects)),
         Section::new("Peers that were not measured", tables::missing(subjects)),
@@ -229,7 +229,7 @@ fn moved(times: impl Iterator<Item = f64>) -> Option<String> {
 
 /// Returns the limit of a run that lacks other middleware.
 fn unjudged(goals: &[Goal]) -> Option<String> {
-    let is_unjudged = goals.iter().any(|goal| !goal.is_judged);
+    let is_unjudged = goals.iter().any(|goal| !goal.is_judged());
     is_unjudged.then(|| {
         "INCOMPLETE: goals with the fastest other middleware are not judged: a foreign peer that they need was not measured."
             .to_owned()

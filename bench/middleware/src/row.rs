@@ -5,6 +5,7 @@ use takt_statistics::{Estimate, Quantile, SortedTimes};
 
 use crate::condition::Condition;
 use crate::own::Mode;
+use crate::ratio::median_of_rounds;
 use crate::usage::PeerUsage;
 
 /// One case of a round: a kind of request with one size.
@@ -81,7 +82,7 @@ pub struct MiddlewareRow {
     pub mode: Mode,
     /// Bytes of the payload.
     pub bytes: u32,
-    /// Median round trip in µs, with its interval.
+    /// Median round trip in µs, with the interval of the medians of the rounds.
     pub median_us: Option<Estimate>,
     /// 99th percentile in µs.
     pub p99_us: Option<f64>,
@@ -131,7 +132,7 @@ impl MiddlewareRow {
     /// Computes the statistics of all rounds.
     fn finish(&mut self) {
         let times = SortedTimes::new(self.rounds.iter().flatten().copied().collect());
-        self.median_us = times.median_estimate();
+        self.median_us = median_of_rounds(&self.rounds);
         self.p99_us = times.quantile(Quantile::P99);
         self.answered = times.values().len();
         let sum: f64 = times.values().iter().sum();

@@ -1,6 +1,7 @@
 //! Tables of the comparison.
 
 use takt_figures::{Column, Table};
+use takt_statistics::{Estimate, GoalVerdict};
 
 use crate::baseline::LinkRow;
 use crate::condition::Condition;
@@ -11,6 +12,11 @@ use crate::row::{Leftovers, MiddlewareRow, Subject};
 /// Returns one decimal, or an empty cell.
 fn one(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| format!("{value:.1}"))
+}
+
+/// Returns the interval of a median; `None` for a single round, which has none.
+fn interval_of(row: &MiddlewareRow) -> Option<Estimate> {
+    row.median_us.filter(|it| it.count > 1)
 }
 
 /// Returns the round trips of all cases, the fastest peer first.
@@ -56,8 +62,8 @@ pub(crate) fn round_trips(rows: &[&MiddlewareRow]) -> Table {
         cells.extend(has_faults.then_some(faults));
         cells.extend([
             one(row.median_us.map(|it| it.value)),
-            one(row.median_us.map(|it| it.low)),
-            one(row.median_us.map(|it| it.high)),
+            one(interval_of(row).map(|it| it.low)),
+            one(interval_of(row).map(|it| it.high)),
             one(row.p99_us),
             ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
             row.per_second
@@ -112,15 +118,17 @@ pub(crate) fn loads(rows: &[MiddlewareRow]) -> Table {
     table
 }
 
-/// Returns a row for each goal and load: the number of sizes and kinds at which it is met, and the worst of them. Goals that are not
-/// judged have no ratio.
+/// Returns a row for each goal and load: the numbers of sizes and kinds at which it is shown, refuted and undecided, and the worst of
+/// them. Goals that are not judged have no ratio.
 pub(crate) fn goals(goals: &[Goal]) -> Table {
     let mut table = Table::new([
         Column::text("goal"),
         Column::text("ratio of"),
         Column::text("load"),
         Column::number("at most"),
-        Column::text("met"),
+        Column::number("shown"),
+        Column::number("refuted"),
+        Column::number("undecided"),
         Column::number("worst"),
         Column::text("95 %"),
         Column::text("there"),
@@ -134,43 +142,50 @@ pub(crate) fn goals(goals: &[Goal]) -> Table {
             .filter(|goal| key(goal) == key_of_row)
             .collect();
         let (name, quantity, condition) = key_of_row;
-        let judged: Vec<&Goal> = same.iter().copied().filter(|goal| goal.is_judged).collect();
-        let met = judged.iter().filter(|goal| goal.is_met).count();
-        // The interval decides, so the worst goal has the largest lower end.
+        let judged: Vec<&Goal> = same
+            .iter()
+            .copied()
+            .filter(|goal| goal.is_judged())
+            .collect();
+        let number = |verdict| {
+            let judged = judged.iter();
+            let with = judged.filter(|goal| goal.verdict == Some(verdict));
+            with.count().to_string()
+        };
         let worst = judged
             .iter()
-            .max_by(|one, other| one.ratio.low.total_cmp(&other.ratio.low));
+            .max_by(|one, other| one.ratio.value.total_cmp(&other.ratio.value));
         let Some(worst) = worst else {
             let at_most = same.iter().map(|goal| format!("{:.2}", goal.at_most));
             let at_most: String = at_most.take(1).collect();
-            let [ratio, interval, place] = [const { String::new() }; 3];
-            let [quantity, load, verdict] = [quantity, condition, "not judged"].map(str::to_owned);
-            table.row([
-                name, quantity, load, at_most, verdict, ratio, interval, place,
-            ]);
+            let none = || std::iter::repeat_n(String::new(), 6);
+            let known = [name, quantity.to_owned(), condition.to_owned(), at_most];
+            table.row(known.into_iter().chain(none()));
+            table.text(format!("  not judged: {} cases", same.len()));
             continue;
-        };
-        let mark = if met == judged.len() { "" } else { "\u{2717} " };
-        let unjudged = match same.len() - judged.len() {
-            0 => String::new(),
-            unjudged => format!("; {unjudged} not judged"),
         };
         table.row([
             name,
             quantity.to_owned(),
             condition.to_owned(),
             format!("{:.2}", worst.at_most),
-            format!("{mark}{met} of {}{unjudged}", judged.len()),
+            number(GoalVerdict::Shown),
+            number(GoalVerdict::Refuted),
+            number(GoalVerdict::Undecided),
             format!("{:.2}", worst.ratio.value),
             interval(worst),
             case(worst),
         ]);
+        match same.len() - judged.len() {
+            0 => {}
+            unjudged => table.text(format!("  not judged: {unjudged} cases")),
+        }
     }
     table
 }
 
-/// Returns the missed goals. Each has the difference of resources, which tells where the time goes.
-pub(crate) fn missed_goals(goals: &[Goal]) -> Table {
+/// Returns the goals that are refuted or undecided. Each has the difference of resources, which tells where the time goes.
+pub(crate) fn open_goals(goals: &[Goal]) -> Table {
     let mut table = Table::new([
         Column::text("peers"),
         Column::text("ratio of"),
@@ -179,9 +194,10 @@ pub(crate) fn missed_goals(goals: &[Goal]) -> Table {
         Column::number("ratio"),
         Column::text("95 %"),
         Column::number("at most"),
+        Column::text("verdict"),
         Column::text("cause"),
     ]);
-    for goal in goals.iter().filter(|goal| goal.is_missed()) {
+    for goal in goals.iter().filter(|goal| goal.is_open()) {
         table.row([
             goal.peers.join(" / "),
             goal.quantity.to_owned(),
@@ -190,6 +206,7 @@ pub(crate) fn missed_goals(goals: &[Goal]) -> Table {
             format!("{:.2}", goal.ratio.value),
             interval(goal),
             format!("{:.2}", goal.at_most),
+            goal.verdict.map_or("", GoalVerdict::name).to_owned(),
             goal.cause.clone(),
         ]);
     }

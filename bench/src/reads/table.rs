@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use takt_figures::number::measured;
 use takt_figures::{Column, Table};
-use takt_statistics::SortedTimes;
+use takt_statistics::{Estimate, GoalVerdict, SortedTimes};
 
 use super::series::{Round, Series};
 use super::subjects::Subject;
@@ -17,11 +17,33 @@ pub(super) struct Ratio {
     pub(super) median: f64,
     pub(super) low: f64,
     pub(super) high: f64,
+    pub(super) rounds: usize,
+}
+
+impl Ratio {
+    fn estimate(&self) -> Estimate {
+        Estimate {
+            value: self.median,
+            low: self.low,
+            high: self.high,
+            count: self.rounds,
+        }
+    }
+
+    pub(super) fn is_at_most(&self, limit: f64) -> GoalVerdict {
+        GoalVerdict::at_most(&self.estimate(), limit)
+    }
+
+    pub(super) fn is_at_least(&self, limit: f64) -> GoalVerdict {
+        GoalVerdict::at_least(&self.estimate(), limit)
+    }
 }
 
 impl fmt::Display for Ratio {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median, low, high } = self;
+        let Self {
+            median, low, high, ..
+        } = self;
         write!(formatter, "{median:.2} ({low:.2}-{high:.2})")
     }
 }
@@ -86,6 +108,7 @@ fn ratio(series: &Series, other: &Series, quantity: impl Fn(&Round) -> f64) -> O
         median: estimate.value,
         low: estimate.low,
         high: estimate.high,
+        rounds: estimate.count,
     })
 }
 

@@ -9,8 +9,8 @@ pub struct Options {
     /// Round trips of each series and operation.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub iterations: u64,
-    /// Measurement series: M1, M2 and so on, each with fresh processes.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
+    /// Measurement series: M1, M2 and so on, each with fresh processes. Fewer than 6 decide no goal.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub series: u32,
     /// Client and server on the same core, on different ones, or both. On the same core, neither side spins.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PlacementOption::Diff, PlacementOption::Same])]

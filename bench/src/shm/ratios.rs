@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use takt_figures::{Column, Table};
-use takt_statistics::SortedTimes;
+use takt_statistics::{GoalVerdict, SortedTimes};
 
 use super::row::Row;
 
@@ -41,10 +41,11 @@ impl Ratio {
         }
     }
 
-    /// Returns true if the goal is reached.
+    /// Returns what the series say about the goal. `None` without a ratio.
     #[must_use]
-    pub fn is_reached(&self) -> bool {
-        self.value.is_some_and(|value| value <= self.at_most)
+    pub fn verdict(&self) -> Option<GoalVerdict> {
+        let estimate = SortedTimes::new(self.series.clone()).median_estimate()?;
+        Some(GoalVerdict::at_most(&estimate, self.at_most))
     }
 }
 
@@ -63,10 +64,7 @@ pub(super) fn table(ratios: &[Ratio]) -> Table {
             (Some(least), Some(most)) => format!("{least:.3}..{most:.3}"),
             _ => String::new(),
         };
-        let goal = match ratio.is_reached() {
-            true => "reached",
-            false => "not reached",
-        };
+        let goal = ratio.verdict().unwrap_or(GoalVerdict::Undecided);
         table.row([
             ratio.ratio.clone(),
             ratio.placement.clone(),
@@ -75,7 +73,7 @@ pub(super) fn table(ratios: &[Ratio]) -> Table {
                 .map_or("noise".to_owned(), |value| format!("{value:.3}")),
             range,
             format!("{:.2}", ratio.at_most),
-            goal.to_owned(),
+            goal.to_string(),
         ]);
     }
     table
@@ -214,12 +212,15 @@ mod tests {
             rate_hz: None,
             scheduling: "SCHED_FIFO 50".to_owned(),
             iterations: 1000,
-            series: vec![Series {
-                min: median,
-                median,
-                mean: median,
-                max: median,
-            }],
+            series: vec![
+                Series {
+                    min: median,
+                    median,
+                    mean: median,
+                    max: median,
+                };
+                6
+            ],
             median,
             p99: median,
         }
@@ -244,12 +245,13 @@ mod tests {
     fn ratios_are_those_of_the_rows() {
         let ratios = list(&rows(), 0);
         let expected = [1.5, 1.2, 2.0, 0.08, 0.5];
-        let reached = [true, false, false, true, true];
+        use GoalVerdict::{Refuted, Shown};
+        let verdicts = [Shown, Refuted, Refuted, Shown, Shown];
         assert_eq!(ratios.len(), expected.len(), "{ratios:?}");
-        for ((ratio, expected), reached) in ratios.iter().zip(expected).zip(reached) {
+        for ((ratio, expected), verdict) in ratios.iter().zip(expected).zip(verdicts) {
             let value = ratio.value.unwrap();
             assert!((value - expected).abs() < 1e-9, "{ratio:?} {expected}");
-            assert_eq!(ratio.is_reached(), reached, "{ratio:?}");
+            assert_eq!(ratio.verdict(), Some(verdict), "{ratio:?}");
         }
     }
 
@@ -260,7 +262,9 @@ mod tests {
             idle_consumers: 255,
             ..rows[4].clone()
         };
-        beside.series[0].median = 12.0;
+        for series in &mut beside.series {
+            series.median = 12.0;
+        }
         rows.push(beside);
         let ratios = list(&rows, 255);
         let found = ratios.iter().find(|ratio| ratio.ratio.contains("255 idle"));
@@ -299,6 +303,9 @@ mod tests {
         let extra = extra.unwrap();
         assert_eq!(extra.value, None);
         let line = table(std::slice::from_ref(extra)).lines(None).join(" ");
-        assert!(!extra.is_reached() && line.contains("noise"), "{line}");
+        assert!(
+            extra.verdict().is_none() && line.contains("noise"),
+            "{line}"
+        );
     }
 }

@@ -170,7 +170,7 @@ fn columns() -> Vec<Column> {
             .group("adaptive / better")
             .at_least(6),
     );
-    columns.push(Column::text("goal met"));
+    columns.push(Column::text("within goal"));
     columns
 }
 
@@ -184,7 +184,7 @@ pub(super) fn run<L: FnMut(String)>(
     report.note(
         "Reads of 4 B over shared memory; the client sleeps between requests. µs; CPU: client and server together, for each request.",
     );
-    report.note("Goal: median at most 1.2 of the better one; where sleeping is better, CPU at most 1.2 of sleeping.");
+    report.note("Goal of this run, which has no interval: median at most 1.2 of the better one; where sleeping is better, CPU at most 1.2 of sleeping.");
     let layout = report.layout(&Table::new(columns()));
     report.line("");
     report.lines(layout.head());

@@ -101,8 +101,8 @@ pub use port::{
 };
 pub use round_trip::{LineError, LineNetwork, RoundTrip, RoundTripModel};
 pub use scenario::{
-    FlowBound, Infinite, QueueBound, ScenarioBounds, ScenarioBoundsError, scenario_bounds,
-    scenario_bounds_with,
+    FlowBound, Infinite, QueueBound, Realisation, ScenarioBounds, ScenarioBoundsError,
+    scenario_bounds, scenario_bounds_with,
 };
 pub use takt_scenario::{Analysis, Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use total_flow::{OutputBound, TotalFlow};

@@ -26,7 +26,7 @@ pub use comparison::{
     ComparedApplication, ComparedBound, ComparedCase, ComparedRun, ComparisonError,
     ComparisonOptions, Criterion, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
     NotComparable, OneWayComparison, Requirement, RoundTripComparison, RoundTripKind, RunSample,
-    SimulatedTimes, TimeSummary, Verdict,
+    SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
 };
 pub use printed::{print, requirements};
 pub use run_report::{ReportFileError, RunReport};

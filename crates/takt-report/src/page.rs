@@ -8,9 +8,7 @@ use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
 
 use crate::charts::{self, NamedPicture};
-use crate::comparison::{
-    ComparedBound, ComparedRun, Requirement, RoundTripComparison, RoundTripKind,
-};
+use crate::comparison::{ComparedBound, ComparedRun, Requirement, RoundTripKind};
 use crate::entries::{Entries, Entry};
 use crate::tables;
 
@@ -80,14 +78,10 @@ pub(crate) fn origin(run: &ComparedRun) -> String {
 
 /// Adds an error for each round trip above its sound bound, and for each case that cannot be read.
 fn violations(page: &mut Page, run: &ComparedRun) {
-    let entries = Entries::of(run);
-    if run.is_comparable() {
-        for entry in &entries.all {
-            let trips = entry.application.round_trips.iter();
-            for trip in trips.filter(|it| it.above_bound > 0) {
-                violation(page, run, &entries, entry, trip);
-            }
-        }
+    for violation in run.violations() {
+        let from = format!("{}: {}", run.directory.display(), origin(run));
+        let lines = violation.lines.into_iter().chain([from]);
+        page.notice(Notice::Error, &violation.title, lines);
     }
     let name = run.directory.display();
     for (number, case) in (1..).zip(&run.cases) {
@@ -100,42 +94,6 @@ fn violations(page: &mut Page, run: &ComparedRun) {
             page.notice(Notice::Error, &title, &application.remarks);
         }
     }
-}
-
-fn violation(
-    page: &mut Page,
-    run: &ComparedRun,
-    entries: &Entries<'_>,
-    entry: &Entry<'_>,
-    trip: &RoundTripComparison,
-) {
-    let kind = trip.kind.name();
-    let longest = trip.longest_nanos().unwrap_or(0.0) / 1e3;
-    let title = format!(
-        "A measurement is above its sound bound: round trip ({kind}) of {}, case {} ({})",
-        entry.application.name,
-        entry.number,
-        entries.label(entry)
-    );
-    let mut lines = vec![format!(
-        "Longest measured: {longest:.3} \u{b5}s. Sound bound: {} \u{b5}s. {} of {} messages are above the bound. Either an \
-         assumption of the bound does not hold in this run, or the bound is wrong.",
-        tables::bound(&trip.bound),
-        trip.above_bound,
-        trip.count
-    )];
-    let application = entry.application;
-    if let Some(late) = application.wake_up_latency_nanos {
-        let allowed = application.allowed_latency_nanos;
-        lines.push(format!(
-            "Assumption on threads: the longest recorded wake-up latency is {:.1} \u{b5}s, the scenario allows {:.1} \u{b5}s{}.",
-            late / 1e3,
-            allowed / 1e3,
-            if late > allowed { ": it does not hold" } else { "" }
-        ));
-    }
-    lines.push(format!("{}: {}", run.directory.display(), origin(run)));
-    page.notice(Notice::Error, &title, lines);
 }
 
 /// Adds the result of a run in one notice: comparable or not, with bounds or without.
@@ -151,17 +109,21 @@ fn summary(page: &mut Page, run: &ComparedRun) {
         let lines = reasons.chain([what.to_owned()]);
         let title = format!("{name}: times are not comparable with bounds and simulation");
         page.notice(Notice::Warning, &title, lines);
-    } else if run.violations() == 0 {
+    } else if run.violations().is_empty() {
         let applications = run.cases.iter().flat_map(|it| &it.applications);
         let trips = applications.flat_map(|it| &it.round_trips);
         let with_bound = trips.filter(|it| it.count > 0 && it.bound.nanos().is_some());
         let counts: Vec<u64> = with_bound.map(|it| it.count).collect();
-        let (notice, title) = match counts.is_empty() {
-            true => (
+        let (notice, title) = match (counts.is_empty(), run.is_damaged()) {
+            (true, _) => (
                 Notice::Warning,
                 format!("{name}: nothing was compared with a bound"),
             ),
-            false => (
+            (false, true) => (
+                Notice::Warning,
+                format!("{name}: no measurement that could be read is above its sound bound"),
+            ),
+            (false, false) => (
                 Notice::Good,
                 format!("{name}: no measurement is above its sound bound"),
             ),
@@ -182,24 +144,6 @@ fn summary(page: &mut Page, run: &ComparedRun) {
     if !failed.is_empty() {
         let title = format!("{name}: {} cases have no result", failed.len());
         page.notice(Notice::Warning, &title, failed);
-    }
-    let entries = Entries::of(run);
-    let above = entries.all.iter().flat_map(|entry| {
-        let trips = entry.application.round_trips.iter();
-        let above = trips.filter(|it| it.is_simulation_above());
-        let (number, label) = (entry.number, entries.label(entry));
-        above.map(move |it| format!("round trip ({}), case {number} ({label})", it.kind.name()))
-    });
-    let above: Vec<String> = above.collect();
-    if !above.is_empty() {
-        let why = "The simulation has Linux's model of the disciplines, which can send frames later than the model of the bounds \
-                   (docs/simulation.md).";
-        let title = format!("{name}: the simulation is above the sound bound");
-        page.notice(
-            Notice::Warning,
-            &title,
-            above.into_iter().chain([why.to_owned()]),
-        );
     }
 }
 
@@ -223,8 +167,8 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
     for kind in RoundTripKind::ALL {
         let name = kind.name();
         let caption = format!(
-            "Round trip ({name}): bound, simulation and measurement. The longest one and the margin are of all messages, both ends \
-             included. {origin}"
+            "Round trip ({name}): bound, simulation and measurement. The worst simulated, the longest measured and the margin are of all messages, \
+             both ends included. {origin}"
         );
         page.table(&tables::round_trips(run, &entries, kind), &caption);
         let reasons = entries.all.iter().filter_map(|entry| {
@@ -273,6 +217,12 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
     if !assumptions.is_empty() {
         page.subsection("Assumptions of the bounds");
         page.list(assumptions);
+    }
+    let broken = run.cases.iter().flat_map(|it| it.broken.iter().copied());
+    let broken: BTreeSet<&str> = broken.collect();
+    if !broken.is_empty() {
+        page.subsection("Assumptions of the bounds that Linux in software breaks");
+        page.list(broken);
     }
     details(composed, run, &entries, &origin, all);
 }

@@ -79,7 +79,7 @@ pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundT
         cells.extend([
             bound(&trip.bound),
             micros(simulated.map(|it| it.median)),
-            micros(simulated.map(|it| it.max)),
+            micros(trip.simulated.map(|it| it.longest)),
             micros(measured.map(|it| it.median)),
             micros(measured.map(|it| it.p99)),
             micros(trip.longest_nanos()),
@@ -93,6 +93,7 @@ pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundT
 
 fn verdict(run: &ComparedRun, trip: &RoundTripComparison) -> String {
     let text = match &trip.bound {
+        _ if trip.is_simulation_above() => "\u{2717} simulation above the bound",
         _ if !run.is_comparable() => "not comparable",
         _ if trip.count == 0 => "not measured",
         ComparedBound::Finite(_) if trip.above_bound > 0 => "\u{2717} above the bound",

@@ -20,6 +20,13 @@ pub enum Part {
         /// Index of the class in the discipline.
         class: usize,
     },
+    /// An entry of the gates of a port's discipline.
+    GateEntry {
+        /// The port.
+        port: PortIndex,
+        /// Index of the entry, from 0.
+        entry: usize,
+    },
     /// An application or cross traffic.
     Flow(FlowSource),
 }
@@ -53,6 +60,13 @@ fn span(document: &Table, scenario: &Scenario, part: Part) -> Option<Range<usize
             let class = resolved.classes.get(class)?;
             discipline(document, &resolved.name)
                 .and_then(|(_, item)| named(item.table()?, "classes", &class.name))
+                .or_else(|| span(document, scenario, Part::Discipline(port)))
+        }
+        Part::GateEntry { port, entry } => {
+            let resolved = &scenario.ports.get(port.0)?.discipline;
+            discipline(document, &resolved.name)
+                .and_then(|(_, item)| item.table()?.tables("entries").nth(entry))
+                .and_then(|(_, entry)| Some(entry.get("interval")?.span.clone()))
                 .or_else(|| span(document, scenario, Part::Discipline(port)))
         }
         Part::Flow(FlowSource::Publish(id) | FlowSource::Return(id)) => {

@@ -2,6 +2,7 @@
 //!
 //! * [`Quantile`]: a quantile by the nearest rank (`docs/analysis.md`).
 //! * [`SortedTimes`]: quantiles of few times, and their median with its confidence interval ([`Estimate`]).
+//! * [`GoalVerdict`]: what an interval says about a goal.
 //! * [`TimeHistogram`]: quantiles of very many times in little memory, to two or three significant digits.
 //!
 //! Statistics of a run that are exact to the nanosecond are in `takt-analysis`. This crate knows no unit but the nanosecond, no table and
@@ -9,10 +10,12 @@
 
 #![forbid(unsafe_code)]
 
+mod goal_verdict;
 mod histogram;
 mod quantile;
 mod sorted_times;
 
+pub use goal_verdict::GoalVerdict;
 pub use histogram::TimeHistogram;
 pub use quantile::Quantile;
 pub use sorted_times::{Estimate, SortedTimes, median_ranks};

@@ -16,6 +16,8 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// Number of independent values from which it comes: rounds, not requests of one round.
+    pub count: usize,
 }
 
 /// Times, or ratios of times, in ascending order.
@@ -58,6 +60,7 @@ impl SortedTimes {
             value: self.median()?,
             low: *self.0.get(low)?,
             high: *self.0.get(high)?,
+            count: self.0.len(),
         })
     }
 }

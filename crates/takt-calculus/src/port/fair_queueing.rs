@@ -1,10 +1,14 @@
 //! Delay of each stream at a queue of FQ_CoDel (RFC 8290, section 4), where each stream has a queue of its own: Deficit
 //! Round Robin, with a list of new flows that is served before the list of old ones. `docs/bounds.md` has the proof.
 //!
+//! Linux lets a frame pass that finds the queue empty (`TCQ_F_CAN_BYPASS`), and hands frames to the driver before the link
+//! is free. These frames ([`Passed`]) are before a frame as well, besides those of the lists.
+//!
 //! "Flow" is the word of RFC 8290 for a stream at one port. Lengths that flows pay for are those that the discipline
 //! counts; all other sizes are bits on the wire. A VLAN tag counts for the flow that waits, and not for the others.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::TransmissionSelection;
 use super::delays::Passage;
@@ -17,6 +21,8 @@ const MOST_FLOWS: usize = 32;
 /// Greatest number of frames that a flow may have waiting one behind the other. For more, the bound of all flows is
 /// near.
 const MOST_FRAMES: u32 = 32;
+/// Greatest number of own frames that have left the lists which is analysed by itself.
+const MOST_SINGLE: u32 = 3;
 /// Number of times that the delays of all flows are computed, each time from the delays before.
 const REFINEMENTS: u32 = 3;
 
@@ -35,6 +41,28 @@ impl FairFlow {
         let bits = &self.shortest * Rational::from(frames);
         self.arrival.first_at_least(&Extended::Finite(bits))
     }
+
+    /// Returns the least time between the first and the last of so many frames if `own` earlier ones are not sent yet when the first
+    /// one comes, all within their longest delay. `None` if so many never come.
+    fn spread_behind(&self, own: u32, frames: u32, longest: &Extended) -> Option<Rational> {
+        let alone = self.spread(frames)?;
+        let all = self.spread(own + frames)?;
+        Some(match longest {
+            Extended::Finite(longest) if own > 0 => alone.max(all - longest),
+            _ => alone,
+        })
+    }
+}
+
+/// Returns the numbers up to `most` in few groups. Of each group, the smallest one says when frames come, and the greatest one how
+/// many there are.
+fn groups(most: u32) -> Vec<RangeInclusive<u32>> {
+    let single = 0..=most.min(MOST_SINGLE);
+    let mut groups: Vec<_> = single.map(|number| number..=number).collect();
+    if most > MOST_SINGLE {
+        groups.push(MOST_SINGLE + 1..=most);
+    }
+    groups
 }
 
 /// Stay of a flow in the lists, while the other flows have their turns.
@@ -50,12 +78,22 @@ struct Stay {
     new: Rational,
 }
 
+/// Frames that have left the queue, or passed it by, and wait for the link in the order in which they did (Linux).
+#[derive(Debug, Clone, Copy)]
+struct Passed {
+    /// Most such frames when another one comes: that on the link, those of the driver, and one that the driver refused
+    /// (`gso_skb`).
+    frames: u32,
+}
+
 /// Deficit Round Robin of a port.
 pub(super) struct RoundRobin<'a> {
     quantum: &'a Rational,
     uncounted: &'a Rational,
     tag: &'a Rational,
     link_rate: &'a Rational,
+    /// Frames that are no longer in the lists; `None` if the frame on the link is chosen when the link is free.
+    passed: Option<Passed>,
     /// Strict service curve of all flows together.
     service: &'a Curve,
 }
@@ -73,11 +111,15 @@ impl PortNetwork {
                 quantum,
                 uncounted,
                 tag,
+                driver_queue,
             } if self.visits(queue).len() <= MOST_FLOWS => Some(RoundRobin {
                 quantum,
                 uncounted,
                 tag,
                 link_rate: port.link_rate(),
+                passed: driver_queue.map(|driver| Passed {
+                    frames: driver.saturating_add(2),
+                }),
                 service,
             }),
             _ => None,
@@ -154,34 +196,59 @@ impl RoundRobin<'_> {
         if length <= Rational::ZERO {
             return known.clone();
         }
-        let is_sparse = self.is_sparse(index, flows, sent, &length);
+        let most = self.own_passed(flow, known);
+        let is_sparse = self.is_sparse(index, flows, sent, &length, most);
+        let mut longest = Extended::ZERO;
+        for own in groups(most) {
+            let Some(delay) = self.delay_behind_own(index, flows, sent, (&own, is_sparse), known)
+            else {
+                return known.clone();
+            };
+            longest = longest.max(delay);
+        }
+        longest.min(known.clone())
+    }
+
+    /// Returns the longest delay of a flow of which so many frames have left the lists, and are not sent yet, when the first one
+    /// of those comes that then wait one behind the other. `None` if it is not below `known`.
+    fn delay_behind_own(
+        &self,
+        index: usize,
+        flows: &[FairFlow],
+        sent: &[Curve],
+        (own, is_sparse): (&RangeInclusive<u32>, bool),
+        known: &Extended,
+    ) -> Option<Extended> {
+        let flow = &flows[index];
+        let length = &flow.longest - self.uncounted;
         let mut longest = Extended::ZERO;
         let mut left: Option<([Stay; 2], Curve)> = None;
+        let mut comes = flow.spread_behind(*own.start(), 1, known);
         for frames in 1..=MOST_FRAMES {
+            // So many frames never come.
+            let Some(came) = comes else {
+                return Some(longest);
+            };
             let stays = self.stays(frames, &length, is_sparse);
             let service = match left.take() {
                 Some((same, service)) if same == stays => service,
-                _ => self.left_by_others(index, flows, sent, &stays),
+                _ => self.left_by_others(index, flows, sent, Some(&stays), *own.end()),
             };
             let before = &flow.longest * Rational::from(frames - 1);
-            let (Some(begins), Some(spread)) = (
-                service.first_above(&Extended::Finite(before)),
-                flow.spread(frames),
-            ) else {
-                return known.clone();
-            };
+            let begins = service.first_above(&Extended::Finite(before))?;
             let ends = begins + &flow.longest / self.link_rate;
-            longest = longest.max(Extended::Finite(&ends - spread));
+            longest = longest.max(Extended::Finite(&ends - came));
             if longest >= *known {
-                return known.clone();
+                return None;
             }
+            comes = flow.spread_behind(*own.start(), frames + 1, known);
             // The next frame finds no other one of its flow.
-            if flow.spread(frames + 1).is_none_or(|next| next >= ends) {
-                return longest;
+            if comes.as_ref().is_some_and(|next| *next >= ends) {
+                return Some(longest);
             }
             left = Some((stays, service));
         }
-        known.clone()
+        None
     }
 
     /// Returns the stays that can be the longest for a flow of which so many frames wait, with the last one.
@@ -204,14 +271,30 @@ impl RoundRobin<'_> {
         ]
     }
 
+    /// Returns the most frames of a flow that have left the lists and are not sent yet when another one of it comes to
+    /// lists without frames of it. `known` is a bound for its delay: earlier frames have been sent.
+    fn own_passed(&self, flow: &FairFlow, known: &Extended) -> u32 {
+        let most = self.passed.map_or(0, |passed| passed.frames);
+        let Extended::Finite(known) = known else {
+            return most;
+        };
+        let is_there = |before: &u32| {
+            let spread = flow.spread(before + 1);
+            spread.is_some_and(|spread| spread < *known)
+        };
+        (1..=most).take_while(is_there).last().unwrap_or(0)
+    }
+
     /// Returns true if a flow never uses up its quantum: before it has sent enough frames for that, it has none left
-    /// when its turn comes, so that the next frame makes it a new flow with a whole quantum.
+    /// when its turn comes, so that the next frame makes it a new flow with a whole quantum. `own` is the number of its
+    /// frames before the first one in the lists.
     fn is_sparse(
         &self,
         index: usize,
         flows: &[FairFlow],
         sent: &[Curve],
         length: &Rational,
+        own: u32,
     ) -> bool {
         let flow = &flows[index];
         let Ok(enough) = u32::try_from((self.quantum / length).ceil()) else {
@@ -221,7 +304,10 @@ impl RoundRobin<'_> {
             old: Rational::ONE,
             new: Rational::ONE,
         };
-        let service = self.left_by_others(index, flows, sent, &[listed.clone(), listed]);
+        // Frames that pass the lists by let a flow stay in them: only the link that becomes idle ends that for certain.
+        let turns = [listed.clone(), listed];
+        let turns = self.passed.is_none().then_some(&turns);
+        let service = self.left_by_others(index, flows, sent, turns, own);
         let before = &flow.longest * Rational::from(enough.saturating_sub(1));
         match (
             service.first_above(&Extended::Finite(before)),
@@ -233,21 +319,48 @@ impl RoundRobin<'_> {
         }
     }
 
-    /// Returns the service that the other flows leave to one during the longer of two stays.
+    /// Returns the service that the other flows leave to one during the longer of two stays, or in any time if there are
+    /// none. `own` is the number of its own frames that have left the lists before.
     fn left_by_others(
         &self,
         index: usize,
         flows: &[FairFlow],
         sent: &[Curve],
-        stays: &[Stay; 2],
+        stays: Option<&[Stay; 2]>,
+        own: u32,
     ) -> Curve {
-        let others = flows.iter().zip(sent).enumerate();
-        let others = others.filter(|(other, _)| *other != index);
-        let taken = others.map(|(_, (flow, sent))| match self.most_bits(flow, stays) {
-            Some(bits) => sent.minimum(&Curve::constant(Extended::Finite(bits))),
-            None => sent.clone(),
-        });
-        let taken: Curve = taken.sum();
+        let others = || {
+            let others = flows.iter().zip(sent).enumerate();
+            others
+                .filter(|(other, _)| *other != index)
+                .map(|(_, other)| other)
+        };
+        let in_turns = |stays: &[Stay; 2]| -> Curve {
+            let taken = others().map(|(flow, sent)| match self.most_bits(flow, stays) {
+                Some(bits) => sent.minimum(&Curve::constant(Extended::Finite(bits))),
+                None => sent.clone(),
+            });
+            taken.sum()
+        };
+        let plus =
+            |taken: &Curve, bits: Rational| taken.sum(&Curve::constant(Extended::Finite(bits)));
+        let taken = match (self.passed, stays) {
+            (None, Some(stays)) => in_turns(stays),
+            (passed, stays) => {
+                let own = &flows[index].longest * Rational::from(own);
+                let all: Curve = others().map(|(_, sent)| sent.clone()).sum();
+                let all = plus(&all, own);
+                match (passed, stays) {
+                    (Some(passed), Some(stays)) => {
+                        let longest = flows.iter().map(|flow| flow.longest.clone()).max();
+                        let before =
+                            longest.unwrap_or(Rational::ZERO) * Rational::from(passed.frames);
+                        all.minimum(&plus(&in_turns(stays), before))
+                    }
+                    _ => all,
+                }
+            }
+        };
         self.service
             .residual(&taken.beginning_at_zero(), &Rational::ZERO)
     }
@@ -286,11 +399,20 @@ mod tests {
 
     /// Returns the delays of flows on a link of rate 1 with a quantum of 10 bits, of all bits of a frame.
     fn delays(flows: &[FairFlow]) -> Vec<Extended> {
-        delays_with_tag(0, flows)
+        delays_with(0, None, flows)
     }
 
     /// Returns the same if so many bits of each frame may not count.
     fn delays_with_tag(tag: u32, flows: &[FairFlow]) -> Vec<Extended> {
+        delays_with(tag, None, flows)
+    }
+
+    /// Returns the same if so many frames can have left the lists.
+    fn delays_behind(passed: u32, flows: &[FairFlow]) -> Vec<Extended> {
+        delays_with(0, Some(passed), flows)
+    }
+
+    fn delays_with(tag: u32, passed: Option<u32>, flows: &[FairFlow]) -> Vec<Extended> {
         let link = Curve::rate_latency(Rational::ONE, Rational::ZERO).unwrap();
         let (quantum, tag, nothing) = (Rational::from(10), tag.into(), Rational::ZERO);
         let round_robin = RoundRobin {
@@ -298,6 +420,7 @@ mod tests {
             uncounted: &nothing,
             tag: &tag,
             link_rate: &Rational::ONE,
+            passed: passed.map(|frames| Passed { frames }),
             service: &link,
         };
         let delays = round_robin.delays(flows, &Extended::Infinity);
@@ -341,6 +464,21 @@ mod tests {
     #[test]
     fn a_flow_alone_waits_for_its_own_frames() {
         assert_eq!(delays(&[flow(0, 4, 3, 100)]), [finite(12)]);
+    }
+
+    #[test]
+    fn frames_that_passed_the_lists_are_before_those_in_them() {
+        // Two frames come to an empty queue, and none of them uses a turn.
+        let burst = |frames| flow(1, 10, frames, 600);
+        assert_eq!(
+            delays_behind(3, &[flow(0, 2, 1, 600), burst(2)])[0],
+            finite(22)
+        );
+        // Three pass, and the fourth one has its turn; the others wait behind.
+        let delays = delays_behind(3, &[flow(0, 2, 1, 600), burst(20)]);
+        assert_eq!(delays[0], finite(42));
+        // Own frames pass as well.
+        assert_eq!(delays_behind(3, &[flow(0, 4, 3, 100)]), [finite(12)]);
     }
 
     #[test]

@@ -65,6 +65,9 @@ pub enum TransmissionSelection {
         uncounted: Rational,
         /// Further bits of each frame that it may or may not count: a VLAN tag that the device inserts; at least 0.
         tag: Rational,
+        /// Linux: most frames in the driver, besides the one on the link. A frame that finds the queue empty passes it by
+        /// (`TCQ_F_CAN_BYPASS`). `None` if frames are chosen when the link is free and none passes.
+        driver_queue: Option<u32>,
     },
 }
 
@@ -140,6 +143,7 @@ impl EgressPort {
                 quantum,
                 uncounted,
                 tag,
+                ..
             } = &class.selection
                 && (*quantum <= Rational::ZERO
                     || *uncounted < Rational::ZERO

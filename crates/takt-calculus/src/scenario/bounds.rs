@@ -20,6 +20,8 @@ pub struct ScenarioBounds {
     pub scheduled_ways: Vec<(FlowSource, Extended)>,
     /// Assumptions that are not checked, in words.
     pub assumptions: Vec<&'static str>,
+    /// Assumptions that the realisation of the disciplines breaks, in words: a frame can be later than a bound there.
+    pub broken: Vec<&'static str>,
 }
 
 impl ScenarioBounds {

@@ -9,6 +9,7 @@ mod named;
 mod paper;
 mod ports;
 mod quantities;
+mod realisation;
 mod reason;
 mod schedule;
 mod selection;
@@ -17,11 +18,12 @@ mod txtime;
 
 pub use bounds::{FlowBound, QueueBound, ScenarioBounds};
 pub use error::ScenarioBoundsError;
+pub use realisation::Realisation;
 pub use reason::Infinite;
 
 use takt_scenario::{Analysis, BoundsModel, Scenario};
 
-/// Returns the bounds of a scenario under a model, by these analyses.
+/// Returns the bounds of a scenario under a model, by these analyses, for Linux with one frame in each driver.
 ///
 /// # Errors
 /// A part of the scenario without known curves.
@@ -30,10 +32,11 @@ pub fn scenario_bounds(
     model: BoundsModel,
     analyses: &[Analysis],
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
-    scenario_bounds_with(scenario, model, analyses, &mut |_, _| {})
+    let realisation = Realisation::default();
+    scenario_bounds_with(scenario, model, realisation, analyses, &mut |_, _| {})
 }
 
-/// Returns the same, and reports the progress of the sound model: the index of the next flow and the number of flows, before the
+/// Returns the same for a realisation of the queueing disciplines, and reports the progress of the sound model: the index of the next flow and the number of flows, before the
 /// analyses of each flow.
 ///
 /// # Errors
@@ -41,11 +44,12 @@ pub fn scenario_bounds(
 pub fn scenario_bounds_with(
     scenario: &Scenario,
     model: BoundsModel,
+    realisation: Realisation,
     analyses: &[Analysis],
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
     let mut bounds = match model {
-        BoundsModel::Sound => sound::bounds(scenario, analyses, progress)?,
+        BoundsModel::Sound => sound::bounds(scenario, realisation, analyses, progress)?,
         BoundsModel::Paper => paper::bounds(scenario)?,
     };
     for flow in bounds.flows.iter_mut().filter(|flow| flow.round_trip) {

@@ -5,9 +5,13 @@ use takt_scenario::{Analysis, Flow, PortIndex};
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
 use super::error::ScenarioBoundsError;
 use super::quantities::{seconds, way_back};
+use super::realisation::Realisation;
 use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
-use super::sound::{ASSUMPTIONS, Mapping, OF_FAIR_QUEUEING};
+use super::sound::{
+    ASSUMPTIONS, BROKEN_BY_CBS, BROKEN_BY_TAPRIO, FRAMES_IN_DRIVER, Mapping, OF_FAIR_QUEUEING,
+    ONE_FRAME_IN_DRIVER,
+};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{
@@ -148,6 +152,7 @@ impl Mapping<'_> {
             ways: ways.collect(),
             scheduled_ways: Vec::new(),
             assumptions: self.assumptions(),
+            broken: self.broken(),
         }
     }
 
@@ -156,7 +161,38 @@ impl Mapping<'_> {
         let is_fair = classes
             .any(|class| matches!(class.selection, TransmissionSelection::FairQueueing { .. }));
         let of_fair = if is_fair { OF_FAIR_QUEUEING } else { &[] };
-        ASSUMPTIONS.iter().chain(of_fair).copied().collect()
+        let driver = match self.realisation {
+            Realisation::Linux { driver_queue: 1 } => Some(&ONE_FRAME_IN_DRIVER),
+            Realisation::Linux { .. } => Some(&FRAMES_IN_DRIVER),
+            Realisation::Ieee => None,
+        };
+        let driver = driver.filter(|_| is_fair);
+        let all = ASSUMPTIONS.iter().chain(of_fair).chain(driver);
+        all.copied().collect()
+    }
+
+    /// Returns the assumptions that Linux breaks at some port with a flow.
+    fn broken(&self) -> Vec<&'static str> {
+        if self.realisation == Realisation::Ieee {
+            return Vec::new();
+        }
+        let used = self.scenario.ports.iter().zip(&self.classes);
+        let used = used.filter(|(_, classes)| classes.iter().any(Option::is_some));
+        let mut broken = Vec::new();
+        for (port, classes) in used {
+            let queues = port.discipline.classes.iter().zip(classes);
+            let mut queues = queues.filter(|(_, index)| index.is_some());
+            if queues.any(|(class, _)| class.queue.shaper().is_some()) {
+                broken.push(BROKEN_BY_CBS);
+            }
+            let gates = port.discipline.scheduler.gates();
+            if gates.is_some_and(|gates| gates.txtime_assist.is_none()) {
+                broken.push(BROKEN_BY_TAPRIO);
+            }
+        }
+        broken.sort_unstable();
+        broken.dedup();
+        broken
     }
 
     /// Returns the names of the port and the class of a queue.

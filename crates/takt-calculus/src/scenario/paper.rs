@@ -32,6 +32,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
         ways: Vec::new(),
         scheduled_ways: Vec::new(),
         assumptions: ASSUMPTIONS.to_vec(),
+        broken: Vec::new(),
     };
     for flow in scenario.flows() {
         if let FlowSource::Publish(id) = flow.source {

@@ -66,6 +66,7 @@ impl Mapping<'_> {
             quantum: bits(parameters.quantum.0),
             uncounted: bits(UNCOUNTED_BYTES),
             tag: bits(TAG_BYTES),
+            driver_queue: self.realisation.driver_queue(),
         }
     }
 

@@ -6,6 +6,7 @@ use super::bounds::ScenarioBounds;
 use super::error::ScenarioBoundsError;
 use super::loopback::{loopback, publisher};
 use super::quantities::{class_at, seconds, seconds_by, way_back};
+use super::realisation::Realisation;
 use crate::curve::{Curve, CurveError};
 use crate::port::{EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};
@@ -36,9 +37,20 @@ pub(super) const OF_FAIR_QUEUEING: &[&str] = &[
     "each buffer in a queue of FQ_CoDel is one frame: segmentation by the device (TSO, GSO) is off, or no flow uses it",
 ];
 
+/// Assumption for FQ_CoDel of Linux with one frame in the driver.
+pub(super) const ONE_FRAME_IN_DRIVER: &str = "Linux lets a frame pass that finds FQ_CoDel empty: at most one frame waits in the driver besides the one on the link";
+/// The same for another number of frames.
+pub(super) const FRAMES_IN_DRIVER: &str = "Linux lets a frame pass that finds FQ_CoDel empty: the driver holds at most the given number of frames besides the one on the link";
+
+/// Assumption that Linux breaks where a class has a Credit-Based Shaper.
+pub(super) const BROKEN_BY_CBS: &str = "shapers: sch_cbs in software does not count 24 bytes of each frame, so that a class may send more than its idleSlope, and it gains no credit while it has some; the bounds hold for shapers of the device (`offload 1`)";
+/// Assumption that Linux breaks where a port has gates.
+pub(super) const BROKEN_BY_TAPRIO: &str = "gates: sch_taprio in software does not know when the link is free, and releases up to nine frames at once, which may end behind their window; the bounds hold for gates of the device (`flags 0x2`)";
+
 /// The calculus's model of the scenario.
 pub(super) struct Mapping<'a> {
     pub(super) scenario: &'a Scenario,
+    pub(super) realisation: Realisation,
     /// Index in the calculus of each class of each port of the scenario; `None` if no flow is in it.
     pub(super) classes: Vec<Vec<Option<usize>>>,
     pub(super) ports: Vec<EgressPort>,
@@ -51,11 +63,13 @@ pub(super) struct Mapping<'a> {
 
 pub(super) fn bounds(
     scenario: &Scenario,
+    realisation: Realisation,
     analyses: &[Analysis],
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
     let mut mapping = Mapping {
         scenario,
+        realisation,
         classes: Vec::new(),
         ports: Vec::new(),
         streams: Vec::new(),

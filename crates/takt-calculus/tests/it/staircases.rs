@@ -111,6 +111,7 @@ fn port(discipline: Discipline) -> EgressPort {
             TransmissionSelection::StrictPriority,
             TransmissionSelection::FairQueueing {
                 quantum: 50.into(),
+                driver_queue: Some(1),
                 uncounted: 2.into(),
                 tag: 1.into(),
             },

@@ -26,7 +26,8 @@ pub(crate) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> 
                 name: format!("{}-{}-round-trips-{number}", prefix(run), kind.name()),
                 caption: format!(
                     "Round trip ({}). Boxes: measured quartiles and median; whiskers: 1 % and 99 %; dots: the longest of all \
-                     messages; triangles: it is above the axis. Diamonds: worst simulated. Red lines: sound bound. {origin}",
+                     messages; triangles: it is above the axis (never a measurement above its bound). Diamonds: worst simulated of all \
+                     messages. Red lines: sound bound. {origin}",
                     kind.name()
                 ),
                 figure,

@@ -70,6 +70,7 @@ fn chart(
     let mut bounds = Vec::new();
     let mut simulated = Vec::new();
     let mut boxes: Vec<ChartSeries> = Vec::new();
+    let mut kept: Vec<f64> = Vec::new();
     for entry in members {
         let trip = entry.application.round_trip(kind);
         let at = place(entry);
@@ -80,12 +81,16 @@ fn chart(
                 value: nanos / 1e3,
             });
         }
-        simulated.extend(trip.simulated.map(|it| (at, it.delay.max / 1e3)));
+        simulated.extend(trip.simulated.map(|it| (at, it.longest / 1e3)));
         let label = match entries.dimensions.get(1) {
             Some(it) => format!("measured, {}", named(&it.name, entries.value(entry, 1))),
             None => "measured".to_owned(),
         };
         let plot = box_plot(trip, at, width);
+        // A violation is drawn at its value, however far it is.
+        if run.is_comparable() && trip.above_bound > 0 {
+            kept.extend(trip.longest_nanos().map(|it| it / 1e3));
+        }
         match boxes.iter_mut().find(|it| it.label == label) {
             Some(ChartSeries {
                 shape: SeriesShape::Boxes(boxes),
@@ -97,7 +102,7 @@ fn chart(
             )),
         }
     }
-    let (far, beyond) = cut(&mut boxes, &bounds, &simulated);
+    let (far, beyond) = cut(&mut boxes, &bounds, &simulated, &kept);
     let axis = match x {
         Some(x) => Axis::names(&x.name, &x.values),
         None => {
@@ -125,12 +130,13 @@ fn chart(
     chart
 }
 
-/// Moves outliers far above everything else to the upper end, so that the rest can be seen. Returns the height above which they are,
-/// and their places.
+/// Moves outliers far above everything else to the upper end, so that the rest can be seen, unless they are `kept`. Returns the
+/// height above which they are, and their places.
 fn cut(
     boxes: &mut [ChartSeries],
     bounds: &[Level],
     simulated: &[(f64, f64)],
+    kept: &[f64],
 ) -> (f64, Vec<(f64, f64)>) {
     let mut all: Vec<&mut BoxPlot> = boxes
         .iter_mut()
@@ -143,6 +149,7 @@ fn cut(
     let heights = all.iter().map(|it| it.high);
     let heights = heights.chain(bounds.iter().map(|it| it.value));
     let heights = heights.chain(simulated.iter().map(|it| it.1));
+    let heights = heights.chain(kept.iter().copied());
     let highest = heights.fold(0.0, f64::max);
     let lowest = all.iter().map(|it| it.low).fold(highest, f64::min);
     let far = highest + (highest - lowest).max(highest * 0.1) / 2.0;
@@ -231,13 +238,17 @@ mod tests {
             value: 800.0,
         };
         let mut near = boxes(vec![990.0]);
-        assert_eq!(cut(&mut near, &[level], &[]), (1_000.0, Vec::new()));
+        assert_eq!(cut(&mut near, &[level], &[], &[]), (1_000.0, Vec::new()));
         assert_eq!(near, boxes(vec![990.0]));
         let mut far = boxes(vec![1_010.0]);
         assert_eq!(
-            cut(&mut far, &[level], &[]),
+            cut(&mut far, &[level], &[], &[]),
             (1_000.0, vec![(3.0, 1_000.0)])
         );
         assert_eq!(far, boxes(Vec::new()));
+        // A violation stays at its value.
+        let mut violation = boxes(vec![1_297.0]);
+        let (_, beyond) = cut(&mut violation, &[level], &[], &[1_297.0]);
+        assert_eq!((violation, beyond), (boxes(vec![1_297.0]), Vec::new()));
     }
 }

@@ -1,7 +1,10 @@
 //! Bounds of an application.
 
-use takt_calculus::{Extended, Rational, ScenarioBounds, ScenarioBoundsError, scenario_bounds};
+use takt_calculus::{
+    Extended, Rational, Realisation, ScenarioBounds, ScenarioBoundsError, scenario_bounds_with,
+};
 use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
+use takt_sim::RunOptions;
 
 use super::times::RoundTripKind;
 
@@ -54,12 +57,20 @@ pub(crate) struct CaseBounds {
 }
 
 impl CaseBounds {
-    /// Computes them with the analyses of the scenario.
-    pub(crate) fn of(scenario: &Scenario) -> Self {
+    /// Computes them with the analyses of the scenario, for Linux with as many frames in the driver as in the simulation.
+    pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
         let analyses = &scenario.bounds.analyses;
+        let driver_queue = u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX);
+        let linux = Realisation::Linux { driver_queue };
+        let sound = BoundsModel::Sound;
         Self {
-            bounds: scenario_bounds(scenario, BoundsModel::Sound, analyses),
+            bounds: scenario_bounds_with(scenario, sound, linux, analyses, &mut |_, _| {}),
         }
+    }
+
+    /// Returns the assumptions that Linux in software breaks, in words.
+    pub(crate) fn broken(&self) -> &[&'static str] {
+        self.bounds.as_ref().map_or(&[], |it| &it.broken)
     }
 
     /// Returns the assumptions in words.

@@ -33,6 +33,8 @@ pub struct ComparedCase {
     pub configuration: Vec<(String, String)>,
     /// Assumptions of the bounds that are not checked.
     pub assumptions: Vec<&'static str>,
+    /// Assumptions of the bounds that Linux in software breaks.
+    pub broken: Vec<&'static str>,
     /// Kind of the devices that joined the nodes.
     pub device: String,
     /// Remarks of the run about the configuration, and counts of cross traffic.
@@ -69,6 +71,7 @@ impl ComparedCase {
             trim,
             configuration: settings::of(scenario, &options),
             assumptions: Vec::new(),
+            broken: Vec::new(),
             device: String::new(),
             remarks: Vec::new(),
             failure: case.failure.clone(),
@@ -92,8 +95,9 @@ impl ComparedCase {
         };
         compared.device.clone_from(&record.device);
         compared.remarks = remarks(&record);
-        let bounds = CaseBounds::of(scenario);
+        let bounds = CaseBounds::of(scenario, &options);
         compared.assumptions = bounds.assumptions().to_vec();
+        compared.broken = bounds.broken().to_vec();
         let simulation = CaseSimulation::of(scenario, options);
         let joined = Joined {
             directory: &directory,
@@ -318,7 +322,7 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use takt_scenario::ScenarioFile;
@@ -357,5 +361,24 @@ mod tests {
             assert!(damage.contains(&messages.to_string()), "{damage}");
         }
         assert!(check_messages(&case(FEW_MESSAGES), directory.path()).is_ok());
+    }
+
+    /// Returns a case without applications.
+    pub(crate) fn case() -> ComparedCase {
+        ComparedCase {
+            directory: "case".to_owned(),
+            settings: Vec::new(),
+            messages: 1000,
+            seed: 0,
+            trim: 100,
+            configuration: Vec::new(),
+            assumptions: Vec::new(),
+            broken: Vec::new(),
+            device: String::new(),
+            remarks: Vec::new(),
+            failure: None,
+            damage: None,
+            applications: Vec::new(),
+        }
     }
 }

@@ -14,6 +14,7 @@ mod samples;
 mod settings;
 mod simulated;
 mod times;
+mod violation;
 
 pub use application::{ComparedApplication, OneWayComparison, RoundTripComparison};
 pub use bound::ComparedBound;
@@ -24,5 +25,6 @@ pub use measured::{MeasuredPoint, MeasuredTimes};
 pub use requirement::{Criterion, Requirement, Verdict};
 pub use run::{ComparedRun, ComparisonError, ComparisonOptions, RunSample};
 pub use samples::LongDelay;
-pub use simulated::SimulatedTimes;
+pub use simulated::{SimulatedMessage, SimulatedTimes};
 pub use times::{RoundTripKind, TimeSummary};
+pub use violation::Violation;

@@ -200,7 +200,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
             let cycle = application.cycle_nanos.max(1.0);
             let values = [
                 ("bound", trip.bound.nanos()),
-                ("simulation", trip.simulated.map(|it| it.delay.max)),
+                ("simulation", trip.simulated.map(|it| it.longest)),
                 ("measurement", trip.longest_nanos()),
             ];
             let quantity = format!("longest {} round trip", kind.name());

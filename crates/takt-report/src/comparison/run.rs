@@ -11,6 +11,7 @@ use takt_scenario::{Scenario, ScenarioError, ScenarioFile};
 use super::case::ComparedCase;
 use super::comparable::NotComparable;
 use super::times::RoundTripKind;
+use super::violation::Violation;
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,15 +143,25 @@ impl ComparedRun {
         self.not_comparable.is_empty()
     }
 
-    /// Returns the number of round trips of which a measured delay is above the sound bound. Runs that are not comparable have none.
+    /// Returns the round trips of which a measured or simulated delay is above the sound bound. Measurements that are not comparable
+    /// count as none.
     #[must_use]
-    pub fn violations(&self) -> usize {
-        if !self.is_comparable() {
-            return 0;
+    pub fn violations(&self) -> Vec<Violation> {
+        let is_comparable = self.is_comparable();
+        let mut violations = Vec::new();
+        for (number, case) in (1..).zip(&self.cases) {
+            for application in &case.applications {
+                for trip in &application.round_trips {
+                    if is_comparable && trip.above_bound > 0 {
+                        violations.push(Violation::measured(number, case, application, trip));
+                    }
+                    if trip.is_simulation_above() {
+                        violations.push(Violation::simulated(number, case, application, trip));
+                    }
+                }
+            }
         }
-        let applications = self.cases.iter().flat_map(|it| &it.applications);
-        let trips = applications.flat_map(|it| &it.round_trips);
-        trips.filter(|it| it.above_bound > 0).count()
+        violations
     }
 
     /// Returns true if a file of a case cannot be read, or not to its end.

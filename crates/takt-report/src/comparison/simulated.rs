@@ -1,7 +1,9 @@
 //! Simulation of a case.
 
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario, SimulationOptions};
-use takt_sim::{Delays, DropRates, Loopback, Results, RunOptions, Simulation};
+use takt_sim::{
+    Delays, DropRates, Loopback, Message, MessageOutcome, Observer, Results, RunOptions, Simulation,
+};
 
 use super::loss::LossShares;
 use super::times::{RoundTripKind, TimeSummary};
@@ -13,14 +15,56 @@ pub struct SimulatedTimes {
     pub delay: TimeSummary,
     /// Differences between neighbouring delays; `None` with less than two messages.
     pub jitter: Option<TimeSummary>,
+    /// Longest delay of all messages, those at both ends included, in nanoseconds.
+    pub longest: f64,
+    /// The message with the longest delay on the wire; `None` for times of threads.
+    pub worst: Option<SimulatedMessage>,
+}
+
+/// A simulated message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SimulatedMessage {
+    /// Counter.
+    pub counter: u64,
+    /// Time at which it was published, in nanoseconds since the simulation began.
+    pub published: i64,
 }
 
 impl SimulatedTimes {
-    fn of(delays: &Delays) -> Option<Self> {
+    /// Returns the times without the messages at both ends. `all` are those of all messages.
+    fn of(delays: &Delays, all: &Delays, worst: Option<SimulatedMessage>) -> Option<Self> {
+        let longest = all.delay.extremes.most().or(delays.delay.extremes.most())?;
         Some(Self {
             delay: TimeSummary::of_simulated(&delays.delay)?,
             jitter: TimeSummary::of_simulated(&delays.jitter),
+            longest: longest.as_picoseconds() as f64 / 1e3,
+            worst,
         })
+    }
+}
+
+/// The message with the longest delay of each flow, in the order of the scenario.
+struct WorstMessages {
+    sources: Vec<FlowSource>,
+    worst: Vec<Option<(takt_sim::Time, SimulatedMessage)>>,
+}
+
+impl Observer for WorstMessages {
+    fn message(&mut self, message: &Message) {
+        let mut sources = self.sources.iter();
+        let place = sources.position(|source| *source == message.source);
+        let Some(worst) = place.and_then(|place| self.worst.get_mut(place)) else {
+            return;
+        };
+        let delay = message.ended - message.published;
+        let is_longer = worst.is_none_or(|(longest, _)| delay > longest);
+        if message.outcome == MessageOutcome::Arrived && is_longer {
+            let message = SimulatedMessage {
+                counter: message.counter,
+                published: message.published.as_nanoseconds(),
+            };
+            *worst = Some((delay, message));
+        }
     }
 }
 
@@ -40,13 +84,26 @@ pub(crate) fn options(scenario: &Scenario, seed: u64, messages: u64, trim: u64) 
 pub(crate) struct CaseSimulation<'a> {
     scenario: &'a Scenario,
     results: Results,
+    /// Results of all messages, those at both ends included.
+    all: Results,
+    worst: WorstMessages,
 }
 
 impl<'a> CaseSimulation<'a> {
     pub(crate) fn of(scenario: &'a Scenario, options: RunOptions) -> Self {
+        let sources = scenario.flows().iter().map(|flow| flow.source);
+        let mut worst = WorstMessages {
+            sources: sources.collect(),
+            worst: vec![None; scenario.flows().len()],
+        };
+        let mut untrimmed = options.clone();
+        untrimmed.simulation.trim = 0;
+        let all = Simulation::new(scenario, untrimmed).run(&mut worst);
         Self {
             scenario,
             results: Simulation::new(scenario, options).run(&mut ()),
+            all,
+            worst,
         }
     }
 
@@ -55,17 +112,34 @@ impl<'a> CaseSimulation<'a> {
         application: ApplicationIndex,
         kind: RoundTripKind,
     ) -> Option<SimulatedTimes> {
-        let statistics = self.results.applications.get(application.0)?;
-        SimulatedTimes::of(match kind {
-            RoundTripKind::Wire => &statistics.round_trip,
-            RoundTripKind::Application => &statistics.application_round_trip,
-        })
+        let counted = self.results.applications.get(application.0)?;
+        let all = self.all.applications.get(application.0)?;
+        match kind {
+            RoundTripKind::Wire => {
+                let worst = self.worst_of(FlowSource::Return(application));
+                SimulatedTimes::of(&counted.round_trip, &all.round_trip, worst)
+            }
+            RoundTripKind::Application => SimulatedTimes::of(
+                &counted.application_round_trip,
+                &all.application_round_trip,
+                None,
+            ),
+        }
     }
 
     pub(crate) fn of_way(&self, source: FlowSource) -> Option<SimulatedTimes> {
-        let mut flows = self.scenario.flows().iter().zip(&self.results.flows);
-        let (_, statistics) = flows.find(|(flow, _)| flow.source == source)?;
-        SimulatedTimes::of(&statistics.one_way)
+        let mut flows = self.scenario.flows().iter();
+        let place = flows.position(|flow| flow.source == source)?;
+        let counted = self.results.flows.get(place)?;
+        let all = self.all.flows.get(place)?;
+        SimulatedTimes::of(&counted.one_way, &all.one_way, None)
+    }
+
+    fn worst_of(&self, source: FlowSource) -> Option<SimulatedMessage> {
+        let mut sources = self.worst.sources.iter();
+        let place = sources.position(|it| *it == source)?;
+        let (_, message) = (*self.worst.worst.get(place)?)?;
+        Some(message)
     }
 
     pub(crate) fn losses(&self, application: ApplicationIndex) -> LossShares {

@@ -56,14 +56,14 @@ impl Discipline {
         class.map(|class| &class.queue)
     }
 
-    /// Returns the sum of the rates at which the shaped classes above one send in the long run on a link, by the node's clock.
-    pub fn reserved_above(&self, class: usize, link: Rate) -> Rate {
+    /// Returns the shaped classes above one, on a link.
+    pub fn reserved_above(&self, class: usize, link: Rate) -> ReservedAbove {
         let above = self.classes.iter().take(class);
-        let shapers = above.filter_map(|class| class.queue.shaper());
-        let sum: u128 = shapers
-            .map(|shaper| u128::from(shaper.reserved(link).0))
-            .sum();
-        Rate(u64::try_from(sum).unwrap_or(u64::MAX))
+        let mut reserved = ReservedAbove::default();
+        for shaper in above.filter_map(|class| class.queue.shaper()) {
+            reserved.add(shaper, link);
+        }
+        reserved
     }
 
     /// Returns the discipline at an interface of another rate than the link, by which Linux computes. Computed slopes and credits

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::discipline::Written;
 use super::{NamedFlow, Reader};
 use crate::discipline::{
-    CbsFields, Discipline, Queue, Taprio, TrafficClass, WrittenQueue, by_fast_clock,
+    CbsFields, Discipline, Queue, ReservedAbove, Taprio, TrafficClass, WrittenQueue, by_fast_clock,
 };
 use crate::document::Item;
 use crate::error::Problem;
@@ -17,6 +17,8 @@ use crate::{FlowSource, Frame};
 struct Reserved {
     link: Rate,
     drift: Drift,
+    /// Their rates and credits.
+    above: ReservedAbove,
     /// Sum of their sending rates, in bit/s.
     slopes: u128,
     /// Their number.
@@ -30,6 +32,7 @@ impl Reserved {
         Self {
             link,
             drift,
+            above: ReservedAbove::default(),
             slopes: 0,
             classes: 0,
             interference: Frame::LONGEST.physical(),
@@ -42,16 +45,20 @@ impl Reserved {
 
     /// Adds a class with these flows, and returns its queue.
     fn add(&mut self, fields: &CbsFields, frames: &[(Frame, Duration)]) -> Queue {
-        let (rates, traffic) = ((self.link, self.slopes()), (self.interference, self.drift));
+        let (rates, traffic) = ((self.link, self.above), (self.interference, self.drift));
         let shaper = fields.at_port(frames, rates, traffic);
         self.classes += 1;
-        // A class below waits for a frame of lower priority, then for one of each class above, then for the credit that these
-        // gained meanwhile.
-        self.interference += Frame::LONGEST.physical();
+        // A class below waits for a frame of lower priority, and for one of each class above. Frames of a class without a flow are
+        // of unknown length.
+        let longest = shaper.map_or(0, |shaper| shaper.traffic.longest);
+        self.interference += match longest {
+            0 => Frame::LONGEST.physical(),
+            longest => longest,
+        };
         let Some(shaper) = shaper else {
             return Queue::Fifo(fields.limit);
         };
-        self.interference += shaper.traffic.longest;
+        self.above.add(&shaper, self.link);
         self.slopes += u128::from(shaper.reserved(self.link).0);
         Queue::Cbs(shaper)
     }

@@ -256,6 +256,33 @@ fn gates() {
 }
 
 #[test]
+fn entries_end_with_their_cycle() {
+    let entries = |first: &str, second: &str| {
+        let cycle = "cycle_time = \"100 us\"";
+        taprio(&format!(
+            "{{ gates = [\"A\"], interval = \"{first}\" }}, {{ gates = [\"B\"], interval = \"{second}\" }}]\n{cycle}\n#"
+        ))
+    };
+    assert_eq!(
+        entries("60 us", "60 us"),
+        "line 8, column 79: the entry ends 120 us after the cycle begins, but the cycle is 100 us long (make the entry 40 us long, or \
+         the cycle at least 120 us)"
+    );
+    let discipline = "[disciplines.gates]\nscheduler = \"taprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"B\" }]\n\
+                      cycle_time = \"100 us\"\nentries = [{ gates = [\"A\"], interval = \"300 us\" }, { gates = [\"B\"], interval = \"60 us\" }]\n";
+    let found = mistakes(&format!("{HEAD}{discipline}{APPLICATION}"));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].contains("the entry ends 300 us after the cycle begins"),
+        "{found:?}"
+    );
+    assert!(
+        found[1].contains("when the cycle of 100 us is over"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn disciplines() {
     let class = |class: &str| {
         mistake(&format!(

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::generator::{Drifts, Kind, is_gated, kept, kind, scenario};
-use takt_calculus::{Extended, Rational, ScenarioBoundsError, scenario_bounds};
+use takt_calculus::{Extended, Rational, Realisation, ScenarioBoundsError, scenario_bounds_with};
 use takt_scenario::{Analysis, BoundsModel, FlowSource, Scenario};
 use takt_sim::{Model, Random, RunOptions, Time, Worst, search};
 
@@ -85,7 +85,9 @@ fn half_of_the_bounds_are_near_the_longest_delays() {
             true => vec![Analysis::TotalFlowShaped, Analysis::Schedule],
             false => vec![Analysis::TotalFlowShaped, Analysis::SeparateFlow],
         };
-        let bounds = match scenario_bounds(&scenario, BoundsModel::Sound, &analyses) {
+        let (sound, ieee) = (BoundsModel::Sound, Realisation::Ieee);
+        let bounds = scenario_bounds_with(&scenario, sound, ieee, &analyses, &mut |_, _| {});
+        let bounds = match bounds {
             Ok(bounds) => bounds,
             Err(ScenarioBoundsError::NotModelled { .. }) if etf => continue,
             Err(error) => panic!("{error}\n{text}"),

@@ -6,6 +6,7 @@ use super::checks::warnings;
 use super::error::PlanError;
 use super::gates::{entries, nanoseconds};
 use super::input::PortInput;
+use super::limits::check;
 use super::options::PlanOptions;
 use super::port_plan::{PlannedClass, PortPlan};
 use super::shaper::shaper;
@@ -54,6 +55,7 @@ pub fn plan_port(input: &PortInput, options: &PlanOptions) -> Result<PortPlan, P
         }
         None => classful(input, speed, options, &mut derivations)?,
     };
+    check(&tree, input, speed, options)?;
     if !input.marked.is_empty() {
         let origin =
             "the kernel forgets the priority of a received frame: the filter sets it from the PCP";

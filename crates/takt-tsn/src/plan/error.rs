@@ -2,6 +2,46 @@
 
 use takt_scenario::{Duration, Rate};
 
+/// Part of a port's discipline that Linux does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitedPart {
+    /// The discipline itself.
+    Discipline,
+    /// An entry of its gates, from 0.
+    Entry(usize),
+    /// A class, from 0.
+    Class(usize),
+}
+
+impl LimitedPart {
+    /// Returns the place in words, with a space behind it.
+    fn words(self) -> String {
+        match self {
+            Self::Discipline => String::new(),
+            Self::Entry(number) => format!("entry {}: ", number + 1),
+            Self::Class(number) => format!("class {}: ", number + 1),
+        }
+    }
+}
+
+/// A number that Linux refuses, or takes for another one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}`{field}` is {given}, but Linux takes {limit} ({place})", part.words())]
+pub struct KernelLimit {
+    /// Part with the number.
+    pub part: LimitedPart,
+    /// Name of the field of the scenario.
+    pub field: &'static str,
+    /// The number, with its unit.
+    pub given: String,
+    /// The numbers that Linux takes, in words.
+    pub limit: String,
+    /// File and function of the kernel with the limit.
+    pub place: &'static str,
+    /// What to do instead.
+    pub fix: String,
+}
+
 /// Reason why a port cannot be planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
@@ -31,6 +71,9 @@ pub enum PlanError {
         /// Speed of the interface.
         speed: Rate,
     },
+    /// A number beyond a limit of the kernel.
+    #[error(transparent)]
+    Limit(Box<KernelLimit>),
     /// Fewer transmit queues than classes.
     #[error("{classes} classes need as many transmit queues, but the interface has {queues}")]
     Queues {

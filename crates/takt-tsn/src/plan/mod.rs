@@ -5,6 +5,7 @@ mod checks;
 mod error;
 mod gates;
 mod input;
+mod limits;
 mod options;
 mod port_plan;
 mod priorities;
@@ -14,7 +15,7 @@ mod warning;
 
 pub use build::{plan_port, plan_scenario};
 pub use checks::vital_traffic;
-pub use error::PlanError;
+pub use error::{KernelLimit, LimitedPart, PlanError};
 pub use input::{PortFlow, PortInput};
 pub use options::{KernelVersion, PlanOptions};
 pub use port_plan::{PlannedClass, PortPlan};

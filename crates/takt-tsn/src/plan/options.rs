@@ -12,6 +12,8 @@ pub struct PlanOptions {
     pub speed: Option<Rate>,
     /// Work of the hardware.
     pub offload: HardwareOffload,
+    /// Greatest number of entries that the hardware has for gates.
+    pub gate_list_length: Option<u16>,
     /// Number of transmit queues; by default one for each class. The lowest class gets those that are left.
     pub queues: Option<u16>,
     /// True if the plan includes VLAN interfaces for applications that do not write the tag themselves.

@@ -117,13 +117,17 @@ fn hi_credit_origin(
     let above = discipline.classes.iter().take(class);
     for above in above.filter_map(|class| class.queue.shaper()) {
         let frame = above.traffic.longest;
-        terms.push(format!("{longest} B + {frame} B (class above)"));
-        rest = rest.saturating_sub(longest + frame);
+        if frame == 0 {
+            continue;
+        }
+        let rate = above.reserved(speed);
+        terms.push(format!("{frame} B · (1 - {rate} / {speed}) (class above)"));
+        rest = rest.saturating_sub(frame);
     }
     if rest > 0 {
         terms.push(format!("{rest} B (classes above without a flow)"));
     }
-    let left = match discipline.reserved_above(class, speed) {
+    let left = match discipline.reserved_above(class, speed).rate {
         Rate(0) => format!("{speed}"),
         slopes => format!("({speed} - {slopes})"),
     };
@@ -136,7 +140,7 @@ fn hi_credit_origin(
         false => (shaper.idle_slope, String::new()),
     };
     format!(
-        "bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = {idle_slope} · ({}) / {left}{clock}",
+        "bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = {idle_slope} · ({}) / {left}{clock}",
         terms.join(" + ")
     )
 }
@@ -224,6 +228,30 @@ repeated_node_count = 2
         assert_eq!((veth.hi_credit, veth.lo_credit), (1, -101));
         let slow = numbers(LINE, Some(Rate(3_000_000)));
         assert!(matches!(slow, Err(PlanError::IdleSlope { .. })), "{slow:?}");
+    }
+
+    /// IEEE 802.1Q, L.3: maxInterferenceSize of the second class is 1542 B and the longest burst of the first one,
+    /// C (hiCredit - loCredit) / -sendSlope = 1000 · (1542 · 0.1 + 659 · 0.9) / 900 B = 830.3 B; hiCredit is a tenth of both.
+    #[test]
+    fn the_second_class_has_the_high_credit_of_the_standard() {
+        let text = LINE
+            .replace(
+                r#"queue = "cbs" }"#,
+                r#"queue = "cbs", idle_slope = "100 Mbit/s" }, { name = "B", priorities = [2], queue = "cbs", idle_slope = "100 Mbit/s" }"#,
+            )
+            .replace("repeated_node_count = 2", "payload = \"617 B\"");
+        let scenario = Scenario::parse(&text, "line.toml").unwrap();
+        let input = PortInput::of_scenario(&scenario, PortIndex(0)).unwrap();
+        let plan = plan_port(&input, &PlanOptions::default()).unwrap();
+        let credits: Vec<i64> = plan
+            .tree
+            .iter()
+            .filter_map(|qdisc| match &qdisc.kind {
+                QdiscKind::Cbs(numbers) => Some(numbers.hi_credit),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(credits, [155, 238]);
     }
 
     #[test]

@@ -121,13 +121,13 @@ impl StandalonePort {
         }
     }
 
-    /// Returns a window of the highest class, and the rest of the cycle for all others.
+    /// Returns a window of the highest class, and the rest of the cycle for all others. A window that is longer than the cycle makes
+    /// the cycle longer.
     fn entries(&self, cycle: Duration, window: Duration) -> Vec<GateEntry> {
-        let window = window.min(cycle);
         let entry = |gates, interval| GateEntry { gates, interval };
         let classes = self.classes.classes().len();
         let others = (1..classes).fold(0, |gates, class| gates | 1u8 << class);
-        let rest = Duration(cycle.0 - window.0);
+        let rest = Duration(cycle.0.saturating_sub(window.0));
         let mut entries = vec![entry(1, window), entry(others, rest)];
         entries.retain(|entry| entry.interval > Duration::ZERO);
         entries

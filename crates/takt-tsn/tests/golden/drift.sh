@@ -6,7 +6,7 @@ tc qdisc replace dev eth0 parent 100:1 handle 101: cbs idleslope 4928 \
     sendslope -95072 hicredit 77 locredit -147 offload 0
 tc qdisc replace dev eth0 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: cbs idleslope 11536 \
-    sendslope -88464 hicredit 393 locredit -1276 offload 0
+    sendslope -88464 hicredit 205 locredit -1276 offload 0
 tc qdisc replace dev eth0 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:3 handle 103: pfifo limit 1000
 #   num_tc 3: one for each class of the discipline; class 0 is the highest
@@ -14,12 +14,12 @@ tc qdisc replace dev eth0 parent 100:3 handle 103: pfifo limit 1000
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 4928: kbit/s, rounded up: `control` 154 B on the wire every 250 us = 4.928 Mbit/s
 #   sendslope -95072: kbit/s: idleSlope - speed of the interface = 4928 - 100000
-#   hicredit 77: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 4.928986 Mbit/s · (1542 B (longest frame below)) / 100 Mbit/s; slopes by a clock that gains 200 ppm
+#   hicredit 77: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 4.928986 Mbit/s · (1542 B (longest frame below)) / 100 Mbit/s; slopes by a clock that gains 200 ppm
 #   locredit -147: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 154 B · -95072 / 100000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 11536: kbit/s, rounded up: `camera` 1442 B on the wire every 1 ms = 11.536 Mbit/s
 #   sendslope -88464: kbit/s: idleSlope - speed of the interface = 11536 - 100000
-#   hicredit 393: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 11.538308 Mbit/s · (1542 B (longest frame below) + 1542 B + 154 B (class above)) / (100 Mbit/s - 4.928986 Mbit/s); slopes by a clock that gains 200 ppm
+#   hicredit 205: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 11.538308 Mbit/s · (1542 B (longest frame below) + 154 B · (1 - 4.928986 Mbit/s / 100 Mbit/s) (class above)) / (100 Mbit/s - 4.928986 Mbit/s); slopes by a clock that gains 200 ppm
 #   locredit -1276: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1442 B · -88464 / 100000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `BE`: Linux's txqueuelen, the default of scenarios
@@ -40,7 +40,7 @@ tc qdisc replace dev eth0 parent 100:3 handle 103: pfifo limit 1000
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 4928: kbit/s, rounded up: `control (return)` 154 B on the wire every 250 us = 4.928 Mbit/s
 #   sendslope -95072: kbit/s: idleSlope - speed of the interface = 4928 - 100000
-#   hicredit 76: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 4.928 Mbit/s · (1542 B (longest frame below)) / 100 Mbit/s
+#   hicredit 76: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 4.928 Mbit/s · (1542 B (longest frame below)) / 100 Mbit/s
 #   locredit -147: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 154 B · -95072 / 100000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 11536: kbit/s, rounded up: `camera (return)` 1442 B on the wire every 1 ms = 11.536 Mbit/s

@@ -15,7 +15,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3556: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s, +10.0000%: 3.5552 Mbit/s
 #   sendslope -996444: kbit/s: idleSlope - speed of the interface = 3556 - 1000000
-#   hicredit 6: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.5552 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 6: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.5552 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996444 / 1000000
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -37,7 +37,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3556: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s, +10.0000%: 3.5552 Mbit/s
 #   sendslope -996444: kbit/s: idleSlope - speed of the interface = 3556 - 1000000
-#   hicredit 6: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.5552 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 6: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.5552 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996444 / 1000000
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios

@@ -6,7 +6,7 @@ tc qdisc replace dev eth0 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth0 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth0 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:3 handle 103: pfifo limit 1000
 ip link add link eth0 name eth0.1 type vlan id 1 \
@@ -18,12 +18,12 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -48,7 +48,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
@@ -64,7 +64,7 @@ tc qdisc replace dev eth1 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth1 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth1 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:3 handle 103: pfifo limit 1000
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 2 \
@@ -77,12 +77,12 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -108,7 +108,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
@@ -124,7 +124,7 @@ tc qdisc replace dev eth1 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth1 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth1 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:3 handle 103: pfifo limit 1000
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 2 \
@@ -137,12 +137,12 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -168,7 +168,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
@@ -184,7 +184,7 @@ tc qdisc replace dev eth1 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth1 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth1 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:3 handle 103: pfifo limit 1000
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 2 \
@@ -197,12 +197,12 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -228,7 +228,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
@@ -244,7 +244,7 @@ tc qdisc replace dev eth1 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth1 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth1 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:3 handle 103: pfifo limit 1000
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 2 \
@@ -257,12 +257,12 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -288,7 +288,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
@@ -304,7 +304,7 @@ tc qdisc replace dev eth1 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth1 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth1 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:3 handle 103: pfifo limit 1000
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 2 \
@@ -317,12 +317,12 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -348,7 +348,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
@@ -364,7 +364,7 @@ tc qdisc replace dev eth1 parent 100:1 handle 101: cbs idleslope 21088 \
     sendslope -978912 hicredit 33 locredit -646 offload 0
 tc qdisc replace dev eth1 parent 101:1 handle 111: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 100000 \
-    sendslope -900000 hicredit 383 locredit -1125 offload 0
+    sendslope -900000 hicredit 224 locredit -1125 offload 0
 tc qdisc replace dev eth1 parent 102:1 handle 112: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:3 handle 103: pfifo limit 1000
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 2 \
@@ -377,12 +377,12 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   idleslope 100000: kbit/s, rounded up: `second class` 1250 B on the wire every 100 us = 100 Mbit/s
 #   sendslope -900000: kbit/s: idleSlope - speed of the interface = 100000 - 1000000
-#   hicredit 383: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 1542 B + 659 B (class above)) / (1 Gbit/s - 21.088 Mbit/s)
+#   hicredit 224: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 100 Mbit/s · (1542 B (longest frame below) + 659 B · (1 - 21.088 Mbit/s / 1 Gbit/s) (class above)) / (1 Gbit/s - 21.088 Mbit/s)
 #   locredit -1125: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 1250 B · -900000 / 1000000
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -406,7 +406,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 21088: kbit/s, rounded up: `control (return)` 659 B on the wire every 250 us = 21.088 Mbit/s
 #   sendslope -978912: kbit/s: idleSlope - speed of the interface = 21088 - 1000000
-#   hicredit 33: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 33: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 21.088 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -646: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 659 B · -978912 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `B`: Linux's txqueuelen, the default of scenarios

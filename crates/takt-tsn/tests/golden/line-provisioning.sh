@@ -15,7 +15,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -37,7 +37,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -60,7 +60,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -83,7 +83,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -106,7 +106,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -129,7 +129,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -152,7 +152,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -175,7 +175,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -198,7 +198,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -221,7 +221,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -244,7 +244,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -267,7 +267,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -290,7 +290,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
@@ -313,7 +313,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   idleslope 3232: kbit/s, rounded up: `control (return)` 101 B on the wire every 250 us = 3.232 Mbit/s
 #   sendslope -996768: kbit/s: idleSlope - speed of the interface = 3232 - 1000000
-#   hicredit 5: bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
+#   hicredit 5: bytes, rounded up: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = 3.232 Mbit/s · (1542 B (longest frame below)) / 1 Gbit/s
 #   locredit -101: bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = 101 B · -996768 / 1000000
 #   limit 1000: frames of class `A`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios

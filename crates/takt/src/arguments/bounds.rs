@@ -19,6 +19,10 @@ pub struct BoundsArguments {
     /// their bounds holds. The model of the paper has only tfa.
     #[arg(long, value_name = "NAMES", value_parser = analyses)]
     pub analysis: Option<Analyses>,
+    /// Number of frames that a driver of Linux holds besides the one on the link: all of them can be before a frame at a port with
+    /// FQ_CoDel.
+    #[arg(long, value_name = "FRAMES", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub driver_queue: u16,
     /// Draw charts into this file (.png or .svg): the bounds over swept values, or without sweeps the arrival and service curves at
     /// each queue of the flows, with the longest delay and the greatest backlog.
     #[arg(long, value_name = "FILE")]

@@ -67,6 +67,9 @@ pub struct TsnPortArguments {
     /// Speed of the interface, for cbs; default is what the interface reports, or the rate of the link for plans.
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub speed: Option<Rate>,
+    /// Greatest number of entries that the hardware has for gates (gate list length); a longer list is an error.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub gate_list_length: Option<u16>,
     /// Number of transmit queues to use; default is one for each class. The lowest class gets those that are left.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub queues: Option<u16>,

@@ -6,6 +6,7 @@ use miette::IntoDiagnostic;
 use takt_figures::{Progress, Report};
 use takt_report::{
     ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, RunReport, RunSample,
+    Violation,
 };
 
 use crate::arguments::ReportArguments;
@@ -109,16 +110,23 @@ fn not_written(error: ReportFileError) -> miette::Report {
     explain::with_help(error, help)
 }
 
-/// Returns an error if a measurement is above its bound, or if files cannot be read.
+/// Largest number of violations on the terminal; the page has all.
+const MOST_SHOWN: usize = 5;
+
+/// Returns an error if a measurement or a simulation is above its bound, or if files cannot be read.
 fn finish(runs: &[ComparedRun]) -> miette::Result<()> {
-    let violations: usize = runs.iter().map(ComparedRun::violations).sum();
-    if violations > 0 {
-        let what = match violations {
-            1 => "a measurement is above its sound bound".to_owned(),
-            count => format!("{count} measurements are above their sound bounds"),
-        };
+    let violations: Vec<Violation> = runs.iter().flat_map(ComparedRun::violations).collect();
+    if !violations.is_empty() {
+        let shown = violations.iter().take(MOST_SHOWN);
+        let mut lines: Vec<String> = shown
+            .flat_map(|it| std::iter::once(&it.title).chain(&it.lines))
+            .cloned()
+            .collect();
+        if violations.len() > MOST_SHOWN {
+            lines.push(format!("and {} more", violations.len() - MOST_SHOWN));
+        }
         return Err(explain::with_help(
-            what,
+            lines.join("\n"),
             "The report begins with them. Either an assumption of the bound does not hold in the run (late threads, wrong clocks, \
              other traffic), or the bound is wrong.",
         ));

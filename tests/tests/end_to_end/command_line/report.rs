@@ -205,10 +205,11 @@ fn a_measurement_above_its_bound_is_an_error_and_comes_first() {
     });
     let error = plain(&made.report(&[]).expect_failure());
     assert!(
-        error.contains("a measurement is above its sound bound"),
+        error.contains("A measurement is above its sound bound"),
         "{error}"
     );
-    assert!(error.contains("wrong"), "{error}");
+    assert!(error.contains("Message 199 took 5000.000"), "{error}");
+    assert!(error.contains("Cause: "), "{error}");
     let html = made.html();
     let first = place(&html, "notice error");
     assert!(first < place(&html, "<h2"), "the error comes first");
@@ -216,9 +217,10 @@ fn a_measurement_above_its_bound_is_an_error_and_comes_first() {
     let title =
         "A measurement is above its sound bound: round trip (application) of control, case 1";
     assert!(place(&html, title) > first);
-    assert!(html.contains("Longest measured: 5000.000 \u{b5}s."));
+    assert!(html.contains("Message 199 took 5000.000 \u{b5}s. It began at "));
     assert!(html.contains("1 of 200 messages are above the bound"));
-    assert!(html.contains("the longest recorded wake-up latency is 1.5 \u{b5}s"));
+    assert!(html.contains("Longest recorded wake-up latency: 1.500 \u{b5}s"));
+    assert!(html.contains("Cause: "));
     assert!(html.contains("\u{2717} above the bound"));
     assert!(!html.contains("no measurement is above"));
 }

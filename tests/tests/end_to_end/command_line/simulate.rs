@@ -144,6 +144,52 @@ fn late_frames_are_dropped_by_etf() {
     assert!(results["applications"][0]["counters"]["missed"].as_u64() > Some(50));
 }
 
+/// Two frames of 1542 B pass FQ_CoDel of Linux, and wait for the link before a short one.
+#[test]
+fn bounds_hold_for_frames_that_pass_fq_codel() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bypass.toml");
+    let text = r#"version = 1
+[topology]
+kind = "p2p"
+rate = "100 Mbit/s"
+[[applications]]
+name = "control"
+publisher = "host1"
+subscriber = "host2"
+cycle = "10 ms"
+payload = "59 B"
+[[cross_traffic]]
+name = "x"
+from = "host1"
+to = "host2"
+payload = "1500 B"
+interval = "5 ms"
+pattern = { burst = 2 }
+"#;
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let bounds = sandbox.run(&["bounds", "--json", file]).expect_success();
+    let bounds: Value = serde_json::from_str(&bounds).unwrap();
+    assert_eq!(bounds["flows"][0]["delay_ns"], "254800");
+    let search = [
+        "simulate",
+        file,
+        "--model",
+        "linux",
+        "--adversarial",
+        "--tries",
+        "200",
+        "--json",
+    ];
+    let found = sandbox.run(&search).expect_success();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let worst = &found["worst"][0];
+    assert_eq!(worst["above_bound"], false);
+    assert!(worst["found_ns"].as_f64().unwrap() > 254_799.0, "{worst}");
+}
+
 #[test]
 fn the_worst_case_is_searched() {
     let sandbox = Sandbox::new();

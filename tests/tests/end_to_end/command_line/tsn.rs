@@ -90,7 +90,9 @@ fn mistakes_have_their_fix() {
     let sandbox = Sandbox::new();
     let line = repository().join("scenarios/line.toml");
     let line = line.to_str().unwrap();
-    let mistakes: [(&[&str], &[&str]); 7] = [
+    let gates = repository().join("scenarios/line-taprio.toml");
+    let gates = gates.to_str().unwrap();
+    let mistakes: [(&[&str], &[&str]); 11] = [
         (&[], &["--interface", "--discipline"]),
         (&[line, "--node", "bridge9"], &["`bridge9`", "bridge1"]),
         (&[line, "--interface", "eth0"], &["--node", "--port"]),
@@ -102,6 +104,49 @@ fn mistakes_have_their_fix() {
         (
             &["--interface", "eth0", "--discipline", "cbs"],
             &["--idle-slope"],
+        ),
+        (
+            &[
+                "--interface",
+                "eth0",
+                "--discipline",
+                "etf",
+                "--delta",
+                "1us",
+                "--idle-slope",
+                "1 Mbit/s",
+            ],
+            &["--idle-slope has no effect", "etf"],
+        ),
+        (
+            &[
+                "--interface",
+                "eth0",
+                "--discipline",
+                "taprio",
+                "--cycle",
+                "250us",
+                "--window",
+                "300us",
+            ],
+            &["--window 300 us", "--cycle 250 us"],
+        ),
+        (
+            &[
+                "--interface",
+                "eth0",
+                "--discipline",
+                "taprio",
+                "--cycle",
+                "3 s",
+                "--window",
+                "1 s",
+            ],
+            &["`cycle_time` is 3 s", "sch_taprio.c"],
+        ),
+        (
+            &[gates, "--gate-list-length", "1"],
+            &["line ", "1 entries of this hardware"],
         ),
         (
             &["--interface", "a/b", "--discipline", "mqprio"],

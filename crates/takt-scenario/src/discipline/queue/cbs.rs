@@ -101,22 +101,46 @@ pub struct CbsParameters {
 pub struct ShapedTraffic {
     /// Longest frame of the class, in bytes on the wire (`maxFrameSize`); 0 if no flow of the scenario is in it.
     pub longest: u32,
-    /// Frames of other classes for which a frame of this class waits at most, in bytes on the wire (`maxInterferenceSize`).
+    /// Frames of other classes for which a frame of this class waits, in bytes on the wire: the longest one below, and the longest of
+    /// each class above.
     pub interference: u32,
     /// Drift of the node's clock, by which credit is gained.
     pub drift: Drift,
 }
 
 impl ShapedTraffic {
-    /// Returns the highest credit: that gained at `idle_slope` while other frames are sent at the rate that classes above leave.
-    pub fn hi_credit(&self, idle_slope: Rate, left: Rate) -> Credit {
+    /// Returns the highest credit: that gained at `idle_slope` while other frames are sent at the rate that classes above leave. The
+    /// longest frame of a class above costs it its length less the credit that it gains meanwhile.
+    pub fn hi_credit(&self, idle_slope: Rate, link: Rate, above: ReservedAbove) -> Credit {
         let gained = by_fast_clock(idle_slope.0, self.drift);
-        Credit(portion(self.interference, gained, left))
+        let bytes = self.interference.saturating_sub(above.gained);
+        let left = Rate(link.0.saturating_sub(above.rate.0));
+        Credit(portion(bytes, gained, left))
     }
 
     /// Returns the lowest credit: the cost of the longest frame on a link.
     pub fn lo_credit(&self, send_slope: Rate, link: Rate) -> Credit {
         Credit(-portion(self.longest, send_slope.0, link))
+    }
+}
+
+/// Shaped classes above one, at a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReservedAbove {
+    /// Sum of the rates at which they send in the long run, by the node's clock.
+    pub rate: Rate,
+    /// Credit that they gain while the longest frame of each is sent, in bytes on the wire, rounded down.
+    pub gained: u32,
+}
+
+impl ReservedAbove {
+    /// Adds a shaper.
+    pub(crate) fn add(&mut self, shaper: &CbsParameters, link: Rate) {
+        let rate = shaper.reserved(link).0;
+        let gained = u128::from(shaper.traffic.longest) * u128::from(rate);
+        let gained = gained / u128::from(link.0.max(1));
+        self.rate = Rate(self.rate.0.saturating_add(rate));
+        self.gained = (self.gained).saturating_add(u32::try_from(gained).unwrap_or(u32::MAX));
     }
 }
 
@@ -151,7 +175,7 @@ impl CbsParameters {
             interference: longest,
             drift: Drift(0),
         };
-        Self::new(idle_slope, (None, None, None), traffic, limit).at(link, Rate(0))
+        Self::new(idle_slope, (None, None, None), traffic, limit).at(link, ReservedAbove::default())
     }
 
     /// Makes a shaper with sendSlope, hiCredit and loCredit as far as they are given.
@@ -173,11 +197,10 @@ impl CbsParameters {
 
     /// Returns the shaper at a link, below classes that reserve `above`: computed numbers follow, given ones stay.
     #[must_use]
-    fn at(self, link: Rate, above: Rate) -> Self {
+    fn at(self, link: Rate, above: ReservedAbove) -> Self {
         let usual = Rate(link.0.saturating_sub(self.idle_slope.0));
         let send_slope = ShaperNumber::or(self.send_slope.given(), usual);
-        let left = Rate(link.0.saturating_sub(above.0));
-        let hi_credit = self.traffic.hi_credit(self.idle_slope, left);
+        let hi_credit = self.traffic.hi_credit(self.idle_slope, link, above);
         let lo_credit = self.traffic.lo_credit(send_slope.value(), link);
         Self {
             send_slope,
@@ -189,7 +212,7 @@ impl CbsParameters {
 
     /// Returns the shaper at an interface of another rate than the link. A given sendSlope is for the link, and is computed there.
     #[must_use]
-    pub(crate) fn at_interface(self, rate: Rate, above: Rate) -> Self {
+    pub(crate) fn at_interface(self, rate: Rate, above: ReservedAbove) -> Self {
         let send_slope = ShaperNumber::Computed(Rate(0));
         Self { send_slope, ..self }.at(rate, above)
     }
@@ -201,7 +224,7 @@ impl CbsParameters {
 
     /// Returns the rate at which the class sends in the long run, by the node's clock: idleSlope, unless the scenario gives
     /// another sendSlope.
-    pub(crate) fn reserved(&self, link: Rate) -> Rate {
+    pub fn reserved(&self, link: Rate) -> Rate {
         let idle = u128::from(self.idle_slope.0);
         let both = idle + u128::from(self.send_slope.value().0);
         let sends = (idle * u128::from(link.0)).div_ceil(both.max(1));
@@ -260,7 +283,7 @@ impl CbsFields {
     pub(crate) fn at_port(
         &self,
         frames: &[(Frame, Duration)],
-        (link, above): (Rate, Rate),
+        (link, above): (Rate, ReservedAbove),
         (interference, drift): (u32, Drift),
     ) -> Option<CbsParameters> {
         let idle_slope = match self.idle_slope {

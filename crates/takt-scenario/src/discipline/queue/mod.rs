@@ -6,7 +6,7 @@ mod fifo;
 
 use std::fmt;
 
-pub use cbs::{CbsParameters, ShapedTraffic, ShaperNumber};
+pub use cbs::{CbsParameters, ReservedAbove, ShapedTraffic, ShaperNumber};
 pub use etf::EtfParameters;
 
 use super::description::{self, DisciplineDescription};

@@ -21,7 +21,7 @@ pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
         may(
             "cycle_time",
             Kind::Interval,
-            "taprio: length of a cycle; by default the sum of the entries. With another length, the last entry is extended or entries are cut.",
+            "taprio: length of a cycle; by default the sum of the entries. With a greater length, the last entry is extended; a smaller one is a mistake.",
         ),
         may(
             "entries",
@@ -138,12 +138,28 @@ impl Taprio {
         problems: &mut Vec<Problem>,
     ) -> Self {
         let mut entries = Vec::new();
+        let cycle: Option<Duration> = table.quantity("cycle_time");
+        let mut begin = Duration::ZERO;
         for (_, entry) in table.tables("entries") {
             let gates = entry.get("gates").map(Item::list).unwrap_or_default();
             let gates = gates
                 .iter()
                 .fold(0, |open, gate| open | mask(gate, classes, problems));
             let interval = entry.quantity("interval").unwrap_or_default();
+            let end = begin.plus(interval);
+            if let (Some(cycle), Some(item)) = (cycle, entry.get("interval"))
+                && end > cycle
+            {
+                let problem = Problem::new(behind_cycle(begin, end, cycle), item.span.clone());
+                problems.push(problem.with_help(match begin < cycle {
+                    true => format!(
+                        "make the entry {} long, or the cycle at least {end}",
+                        Duration(cycle.0 - begin.0)
+                    ),
+                    false => format!("remove the entry, or make the cycle at least {end}"),
+                }));
+            }
+            begin = end;
             entries.push(GateEntry { gates, interval });
         }
         if entries.is_empty() {
@@ -152,7 +168,7 @@ impl Taprio {
         let sum = entries
             .iter()
             .fold(Duration::ZERO, |sum, entry| sum.plus(entry.interval));
-        let cycle_time = table.quantity("cycle_time").unwrap_or(sum);
+        let cycle_time = cycle.unwrap_or(sum);
         fit(&mut entries, cycle_time);
         Self {
             base_time: table.quantity("base_time").unwrap_or_default(),
@@ -185,6 +201,17 @@ fn mask(gate: &Item, classes: &[&str], problems: &mut Vec<Problem>) -> u8 {
     };
     let shift = u32::try_from(class).unwrap_or(8);
     1u8.checked_shl(shift).unwrap_or(0)
+}
+
+/// Returns the mistake of an entry that ends behind its cycle.
+fn behind_cycle(begin: Duration, end: Duration, cycle: Duration) -> String {
+    if begin < cycle {
+        format!("the entry ends {end} after the cycle begins, but the cycle is {cycle} long")
+    } else {
+        format!(
+            "the entry begins {begin} after the cycle begins, when the cycle of {cycle} is over"
+        )
+    }
 }
 
 /// Extends the last entry until the cycle ends, and cuts off entries behind that.

@@ -26,6 +26,7 @@ pub(super) fn object(row: &Row) -> Value {
         "flows": flows.collect::<Vec<_>>(),
         "ports": row.bounds.queues.iter().map(|it| queue(it, row.model)).collect::<Vec<_>>(),
         "assumptions": row.bounds.assumptions,
+        "broken_assumptions": row.bounds.broken,
     })
 }
 

@@ -6,7 +6,7 @@ mod row;
 mod summary;
 mod table;
 
-use takt_calculus::scenario_bounds_with;
+use takt_calculus::{Realisation, scenario_bounds_with};
 use takt_scenario::BoundsModel;
 
 use crate::arguments::{BoundsArguments, ModelName};
@@ -46,7 +46,10 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
                 display.show(u32::try_from(flow).unwrap_or(u32::MAX - 1));
             }
         };
-        let bounds = scenario_bounds_with(scenario, model, analyses, &mut progress);
+        let realisation = Realisation::Linux {
+            driver_queue: arguments.driver_queue.into(),
+        };
+        let bounds = scenario_bounds_with(scenario, model, realisation, analyses, &mut progress);
         drop(display);
         let bounds = bounds.map_err(|error| {
             let help =

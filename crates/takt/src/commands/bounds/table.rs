@@ -53,6 +53,15 @@ pub(super) fn print(rows: &[Row], all: bool, report: &mut Report<impl FnMut(Stri
     for assumption in &first.bounds.assumptions {
         report.line(format!("* {assumption}"));
     }
+    let mut broken: Vec<_> = rows.iter().flat_map(|row| &row.bounds.broken).collect();
+    broken.sort_unstable();
+    broken.dedup();
+    if !broken.is_empty() {
+        report.line(
+            "\nLinux in software breaks these assumptions, so that a frame can be later there:",
+        );
+        report.lines(broken.iter().map(|it| format!("* {it}")));
+    }
     report.line("docs/bounds.md derives the bounds.");
 }
 

@@ -2,11 +2,11 @@
 
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
-use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
+use takt_calculus::{Extended, Rational, Realisation, ScenarioBounds, scenario_bounds_with};
 use takt_figures::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
 use takt_scenario::{ApplicationReceiver, BoundsModel, FlowSource, Scenario, ScenarioVariant};
-use takt_sim::{Found, KeptPhases, RunOptions, Time, Worst};
+use takt_sim::{Found, KeptPhases, Model, RunOptions, Time, Worst};
 
 use super::names::{heading, model_name};
 use super::{json, table};
@@ -14,16 +14,23 @@ use super::{json, table};
 /// Cycles of each try, if the scenario does not have fewer.
 pub(super) const CYCLES: u64 = 48;
 
-/// Searches for the worst case, and prints the results. An interrupted search prints the results so far.
+/// Rounding of a simulated delay at each port, in picoseconds.
+const ROUNDING: i64 = 4;
+
+/// Searches for the worst case, and prints the results. An interrupted search prints the results so far. Returns the delays
+/// above their bounds, in words.
 pub(super) fn run(
     tries: u64,
     variant: &ScenarioVariant,
     options: &RunOptions,
     interrupt: &Interrupt,
     report: &mut Report<impl FnMut(String)>,
-) -> miette::Result<()> {
+) -> miette::Result<Vec<String>> {
     let scenario = &variant.scenario;
-    let bounds = scenario_bounds(scenario, BoundsModel::Sound, &scenario.bounds.analyses);
+    let analyses = &scenario.bounds.analyses;
+    let realisation = realisation(options);
+    let sound = BoundsModel::Sound;
+    let bounds = scenario_bounds_with(scenario, sound, realisation, analyses, &mut |_, _| {});
     let kept = bounds
         .as_ref()
         .map_or_else(|_| KeptPhases::default(), |bounds| kept(scenario, bounds));
@@ -34,11 +41,29 @@ pub(super) fn run(
     if let Some(reason) = &none {
         report.line(format!("no bounds: {reason}"));
     }
+    let broken = bounds.as_ref().map_or(&[][..], |bounds| &bounds.broken);
+    if !broken.is_empty() {
+        report.line("\nThe simulated disciplines break these assumptions of the bounds:");
+        report.lines(broken.iter().map(|it| format!("* {it}")));
+    }
+    let above: Vec<String> = rows.iter().filter_map(Row::above).collect();
     let mut object = json::head(variant, options);
+    object.insert("broken_assumptions".to_owned(), broken.into());
     object.insert("tries".to_owned(), worst.tries.into());
     object.insert("no_bounds".to_owned(), none.into());
     object.insert("worst".to_owned(), rows.iter().map(Row::json).collect());
-    report.row(&object).into_diagnostic()
+    report.row(&object).into_diagnostic()?;
+    Ok(above)
+}
+
+/// Returns the realisation of the disciplines that is simulated.
+fn realisation(options: &RunOptions) -> Realisation {
+    match options.model {
+        Model::Ieee => Realisation::Ieee,
+        Model::Linux => Realisation::Linux {
+            driver_queue: u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX),
+        },
+    }
 }
 
 /// Returns the delays whose bounds hold only for the phases of the scenario.
@@ -61,6 +86,8 @@ struct Row {
     kind: &'static str,
     found: Option<(Time, u64)>,
     bound: Option<Bound>,
+    /// Ports on the way.
+    ports: usize,
 }
 
 /// A proven bound.
@@ -94,6 +121,7 @@ fn rows(variant: &ScenarioVariant, worst: &Worst, bounds: Option<&ScenarioBounds
     };
     let way = |source: FlowSource| Some(Bound::new(bounds?.of_way(source)?));
     let mut rows = Vec::new();
+    let ports: usize = scenario.flows().iter().map(|flow| flow.ports.len()).sum();
     for (flow, one_way) in scenario.flows().iter().zip(&worst.flows) {
         if let FlowSource::Publish(id) = flow.source
             && let ApplicationReceiver::Loopback(_) = scenario.applications[id.0].receiver
@@ -103,6 +131,7 @@ fn rows(variant: &ScenarioVariant, worst: &Worst, bounds: Option<&ScenarioBounds
                 kind: "wire round trip",
                 found: found(worst.round_trip(id)),
                 bound: round_trip(flow.source),
+                ports,
             });
         }
         rows.push(Row {
@@ -110,6 +139,7 @@ fn rows(variant: &ScenarioVariant, worst: &Worst, bounds: Option<&ScenarioBounds
             kind: "one way",
             found: found(one_way.as_ref()),
             bound: way(flow.source),
+            ports: flow.ports.len(),
         });
     }
     rows
@@ -126,6 +156,24 @@ impl Row {
         }
     }
 
+    /// Returns the delay that was found and its bound in words, if the delay is above.
+    fn above(&self) -> Option<String> {
+        let (Some(Bound::Finite(bound)), Some((delay, attempt))) = (&self.bound, self.found) else {
+            return None;
+        };
+        let rounding = ROUNDING.saturating_mul(i64::try_from(self.ports).unwrap_or(i64::MAX));
+        let picoseconds = delay.as_picoseconds().saturating_sub(rounding);
+        (picoseconds as f64 > bound * 1000.0).then(|| {
+            format!(
+                "{}, {}: {} \u{b5}s found in try {attempt}, bound {:.3} \u{b5}s",
+                self.name,
+                self.kind,
+                table::micros(delay),
+                bound / 1000.0
+            )
+        })
+    }
+
     fn json(&self) -> Value {
         json!({
             "name": self.name,
@@ -138,6 +186,7 @@ impl Row {
             },
             "infinite": matches!(self.bound, Some(Bound::Infinite)),
             "tightness": self.tightness(),
+            "above_bound": self.above().is_some(),
         })
     }
 }

@@ -13,7 +13,7 @@ use takt_scenario::{Scenario, SimulationOptions};
 use takt_sim::{Loopback, Model, RunOptions, Simulation};
 
 use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
-use crate::{output, scenario_file};
+use crate::{explain, output, scenario_file};
 
 pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
     let variants = scenario_file::variants(&arguments.scenario)?;
@@ -23,6 +23,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         .map(|path| csv::Messages::create(path, arguments.hops))
         .transpose()?;
     let mut interrupt = None;
+    let mut above = Vec::new();
     let mut report = Report::new(output::line, arguments.json);
     for (index, variant) in variants.iter().enumerate() {
         if index > 0 {
@@ -34,7 +35,10 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
                 Some(interrupt) => interrupt,
                 None => interrupt.insert(Interrupt::install().into_diagnostic()?),
             };
-            adversarial::run(arguments.tries, variant, &options, interrupt, &mut report)?;
+            let found =
+                adversarial::run(arguments.tries, variant, &options, interrupt, &mut report)?;
+            let heading = names::heading(variant);
+            above.extend(found.into_iter().map(|it| format!("{heading}: {it}")));
             if interrupt.is_set() {
                 // The results so far are printed. The exit status tells a shell that they are incomplete.
                 let left = variants.len() - index - 1;
@@ -59,7 +63,15 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         }
         table::print(variant, &options, &results, &mut report);
     }
-    csv.map_or(Ok(()), csv::Messages::finish)
+    csv.map_or(Ok(()), csv::Messages::finish)?;
+    match above.as_slice() {
+        [] => Ok(()),
+        above => Err(explain::with_help(
+            format!("found delays are above their bounds\n{}", above.join("\n")),
+            "Either the simulated disciplines break an assumption of the bounds (printed above), or the bound is wrong: \
+             please report the scenario.",
+        )),
+    }
 }
 
 fn options(arguments: &SimulateArguments, scenario: &Scenario) -> RunOptions {

@@ -1,8 +1,12 @@
 //! Errors of `takt tsn` for people, with the fix.
 
 use miette::Report;
-use takt_tsn::{ApplyError, InterfacePlanError, PlanError, SavedStateError, SystemFault};
+use takt_scenario::Part;
+use takt_tsn::{
+    ApplyError, InterfacePlanError, LimitedPart, PlanError, SavedStateError, SystemFault,
+};
 
+use super::ports::Places;
 use crate::explain;
 
 pub(super) fn plan(error: &PlanError) -> Report {
@@ -10,6 +14,7 @@ pub(super) fn plan(error: &PlanError) -> Report {
         PlanError::InterfaceName(_) => "`ip link` lists the interfaces of this machine.",
         PlanError::Nanoseconds { .. } => "Write a time without a fraction of a nanosecond.",
         PlanError::Interval(_) => "Split the entry into several ones.",
+        PlanError::Limit(limit) => return explain::with_help(error, &limit.fix),
         PlanError::IdleSlope { .. } => {
             "Reserve less, or use a faster link. --speed states the speed of the interface."
         }
@@ -18,6 +23,25 @@ pub(super) fn plan(error: &PlanError) -> Report {
         }
     };
     explain::with_help(error, help)
+}
+
+/// Explains an error of a port, at its line if the port is of a scenario.
+pub(super) fn plan_of(error: &PlanError, port: usize, places: Option<&Places>) -> Report {
+    let (Some(places), PlanError::Limit(limit)) = (places, error) else {
+        return plan(error);
+    };
+    let Some(port) = places.ports.get(port).copied() else {
+        return plan(error);
+    };
+    let part = match limit.part {
+        LimitedPart::Discipline => Part::Discipline(port),
+        LimitedPart::Entry(entry) => Part::GateEntry { port, entry },
+        LimitedPart::Class(class) => Part::Class { port, class },
+    };
+    let in_file = places
+        .file
+        .error_at(&places.variant, part, error.to_string());
+    explain::scenario_with_help(&places.text, &in_file, &limit.fix)
 }
 
 pub(super) fn interface(error: &InterfacePlanError) -> Report {

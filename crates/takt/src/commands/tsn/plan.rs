@@ -20,10 +20,11 @@ pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
             explain::with_help(format!("cannot write {}: {error}", path.display()), help)
         })?;
     }
-    let plans = ports.inputs.iter().map(|input| plan_port(input, &options));
-    let plans: Vec<PortPlan> = plans
-        .collect::<Result<_, _>>()
-        .map_err(|error| advice::plan(&error))?;
+    let plans = ports.inputs.iter().enumerate().map(|(port, input)| {
+        let plan = plan_port(input, &options);
+        plan.map_err(|error| advice::plan_of(&error, port, ports.places.as_ref()))
+    });
+    let plans: Vec<PortPlan> = plans.collect::<Result<_, _>>()?;
     for (number, plan) in plans.iter().enumerate() {
         if arguments.json {
             output::line(object(plan));

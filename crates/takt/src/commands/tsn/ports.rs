@@ -1,7 +1,9 @@
 //! Ports that arguments name.
 
 use miette::Report;
-use takt_scenario::{DisciplineDescription, Duration, PortIndex, Rate, Scenario};
+use takt_scenario::{
+    DisciplineDescription, Duration, PortIndex, Rate, ScenarioFile, ScenarioVariant,
+};
 use takt_tsn::{
     HardwareOffload, PlanOptions, PortInput, PriorityPreset, ScheduleGates, SchedulePicture,
     StandaloneDiscipline, StandalonePort,
@@ -14,6 +16,17 @@ use crate::{explain, scenario_file};
 pub(super) struct Ports {
     pub(super) inputs: Vec<PortInput>,
     pub(super) picture: SchedulePicture,
+    /// Places of the ports in their file, for errors; `None` without a scenario.
+    pub(super) places: Option<Places>,
+}
+
+/// Scenario of ports, with its text.
+pub(super) struct Places {
+    pub(super) file: ScenarioFile,
+    pub(super) text: String,
+    pub(super) variant: ScenarioVariant,
+    /// The ports in the order of their inputs.
+    pub(super) ports: Vec<PortIndex>,
 }
 
 /// Returns the ports that the arguments name.
@@ -22,7 +35,7 @@ pub(super) fn ports(arguments: &TsnPortArguments) -> miette::Result<Ports> {
         Some(path) => {
             let (file, text) = scenario_file::read(path)?;
             let file = scenario_file::with_settings(&file, &text, &arguments.settings)?;
-            of_scenario(file.scenario(), arguments)?
+            of_scenario(file, text, arguments)?
         }
         None => standalone(arguments)?,
     };
@@ -66,7 +79,12 @@ fn several_ports(inputs: &[PortInput]) -> Report {
     )
 }
 
-fn of_scenario(scenario: &Scenario, arguments: &TsnPortArguments) -> miette::Result<Ports> {
+fn of_scenario(
+    file: ScenarioFile,
+    text: String,
+    arguments: &TsnPortArguments,
+) -> miette::Result<Ports> {
+    let scenario = file.scenario();
     let index = |name: &str| {
         let names = || {
             scenario
@@ -105,9 +123,21 @@ fn of_scenario(scenario: &Scenario, arguments: &TsnPortArguments) -> miette::Res
         None => SchedulePicture::of_scenario(scenario),
         Some(_) => SchedulePicture::of_ports(scenario, &meant),
     };
+    let inputs = inputs.collect();
+    let variant = ScenarioVariant {
+        settings: Vec::new(),
+        scenario: scenario.clone(),
+    };
+    let places = Places {
+        text,
+        variant,
+        ports: meant,
+        file,
+    };
     Ok(Ports {
-        inputs: inputs.collect(),
+        inputs,
         picture,
+        places: Some(places),
     })
 }
 
@@ -127,7 +157,10 @@ fn standalone(arguments: &TsnPortArguments) -> miette::Result<Ports> {
             Some(TsnPreset::RealTimePerformanceTable) => PriorityPreset::RealTimePerformanceTable,
             Some(TsnPreset::AtScale) => PriorityPreset::AtScale,
         },
-        discipline: standalone_discipline(discipline, parameters)?,
+        discipline: {
+            check_parameters(discipline.name, parameters)?;
+            standalone_discipline(discipline, parameters)?
+        },
     };
     let input = port.input();
     let names = || {
@@ -143,7 +176,51 @@ fn standalone(arguments: &TsnPortArguments) -> miette::Result<Ports> {
     Ok(Ports {
         picture: SchedulePicture { ports: gates },
         inputs: vec![input],
+        places: None,
     })
+}
+
+/// Reports a parameter that the discipline does not have: it would have no effect.
+fn check_parameters(discipline: &str, parameters: &TsnParameters) -> miette::Result<()> {
+    let is_assisted = parameters.txtime_assist.is_some();
+    let has_classes = discipline != "fq_codel";
+    let all = [
+        ("--classes", parameters.classes.is_some(), has_classes),
+        ("--preset", parameters.preset.is_some(), has_classes),
+        (
+            "--idle-slope",
+            parameters.idle_slope.is_some(),
+            discipline == "cbs",
+        ),
+        (
+            "--delta",
+            parameters.delta.is_some(),
+            discipline == "etf" || discipline == "taprio" && is_assisted,
+        ),
+        (
+            "--cycle",
+            parameters.cycle.is_some(),
+            discipline == "taprio",
+        ),
+        (
+            "--window",
+            parameters.window.is_some(),
+            discipline == "taprio",
+        ),
+        (
+            "--base-time",
+            parameters.base_time.is_some(),
+            discipline == "taprio",
+        ),
+        ("--txtime-assist", is_assisted, discipline == "taprio"),
+    ];
+    match all.iter().find(|(_, given, used)| *given && !used) {
+        Some((option, ..)) => Err(explain::with_help(
+            format!("{option} has no effect with --discipline {discipline}"),
+            "Leave it out, or describe the port in a scenario, where each class has a discipline of its own.",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn standalone_discipline(
@@ -170,6 +247,12 @@ fn standalone_discipline(
             let window = parameters
                 .window
                 .ok_or_else(|| missing("--window", "62.5us"))?;
+            if window > cycle || window == Duration::ZERO {
+                return Err(explain::with_help(
+                    format!("--window {window} is no part of --cycle {cycle}"),
+                    "The window opens at the beginning of each cycle: it must be longer than 0 and no longer than the cycle.",
+                ));
+            }
             let assist = match parameters.txtime_assist {
                 Some(delay) => Some((delay, delta()?)),
                 None => None,
@@ -194,6 +277,7 @@ pub(super) fn options(arguments: &TsnPortArguments) -> PlanOptions {
             Some(TsnOffload::None) => HardwareOffload::None,
             Some(TsnOffload::Full) => HardwareOffload::Full,
         },
+        gate_list_length: arguments.gate_list_length,
         queues: arguments.queues,
         vlan_interfaces: arguments.vlan_interfaces,
         kernel: None,
