@@ -16,6 +16,7 @@ use takt_app::{
 use takt_tests::process::Process;
 
 use super::case::Disturbance;
+use super::good::Good;
 use super::receiver::Receiver;
 
 /// NodeIds of the Variables at a server.
@@ -29,25 +30,6 @@ impl Nodes {
         let nodes = [&self.constant, &self.changing];
         let item = |node: &&NodeId| (NodeId::clone(node), MonitoredItemOptions::default());
         nodes.iter().map(item).collect()
-    }
-}
-
-/// A good value, and the time at which its source had it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Good {
-    pub(super) value: Variant,
-    pub(super) since: DateTime,
-}
-
-impl Good {
-    /// Returns the value; `None` if it is bad.
-    pub(super) fn of(value: &DataValue) -> Option<Self> {
-        let good = value.value.clone();
-        let good = good.filter(|_| value.status_code().is_good());
-        good.map(|good| Self {
-            value: good,
-            since: value.source_timestamp.unwrap_or(DateTime::MIN),
-        })
     }
 }
 

@@ -7,6 +7,7 @@ mod case;
 mod client_process;
 mod companions;
 mod followers;
+mod good;
 mod log;
 mod moment;
 mod plant;

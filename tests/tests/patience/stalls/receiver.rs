@@ -1,4 +1,4 @@
-//! What `takt publish --from` sends, received in the process of the test.
+//! Receiver of the values that `takt publish --from` sends, in the process of the test.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use takt_pubsub::runtime::{PubSub, RuntimeOptions};
 use takt_pubsub::subscriber::SubscriberObserver;
 use takt_ua::structures::PubSubConnectionDataType;
 
-use super::followers::Good;
+use super::good::Good;
 
 /// Configuration of a Publisher: 20 messages a second, with the times of the values. Each `KEY`th one has all values.
 const PUBLISHER: &str = r#"
