@@ -6,7 +6,7 @@ use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::{Subscriber, item, set, variable};
-use crate::common::{builder, server};
+use crate::common::server;
 
 fn call(subscriber: &mut Subscriber, method: u32, inputs: Vec<Variant>) -> CallMethodResult {
     let request = CallRequest {
@@ -88,29 +88,6 @@ fn resend_data_reports_the_current_values_again() {
         resend(&mut subscriber),
         [(1, 11_u32.into()), (2, 2_u32.into())]
     );
-}
-
-#[test]
-fn a_value_that_was_not_kept_is_not_resent_as_a_good_one_without_a_value() {
-    let budgets = takt_services::ServerBudgets {
-        max_memory_per_session: 500_000,
-        ..takt_services::ServerBudgets::default()
-    };
-    let server = builder().budgets(budgets).build().unwrap();
-    // The memory is enough for one copy of the value, and not for the one that the filter compares with.
-    let text = "x".repeat(300_000);
-    let value = Value::stored(text.as_str());
-    let node = variable(&server, "a", &value);
-    let mut subscriber = Subscriber::new(&server);
-    subscriber.watch(&node, 1, 1);
-    assert_eq!(subscriber.values(), [(1, text.as_str().into())]);
-    let id = subscriber.id;
-    call(&mut subscriber, ids::SERVER_RESEND_DATA, vec![id.into()]);
-    let resent = subscriber.changes();
-    assert_eq!(resent.len(), 1);
-    assert_eq!(resent[0].1.status_code(), StatusCode::BadOutOfMemory);
-    // The next sample has the value.
-    assert_eq!(subscriber.values(), [(1, text.as_str().into())]);
 }
 
 #[test]
