@@ -11,7 +11,7 @@ pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
                  path below the Objects folder such as Machine/Spindle/Speed. A slash in a name is written as `&/`."
         }
         StatusCode::BadUserAccessDenied if matches!(error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) => {
-            "Name or password is wrong, or was wrong too often: then wait for a minute. `takt user list` shows the users of a server \
+            "Name or password is wrong, or too many are tried at this moment: then try again. `takt user list` shows the users of a server \
                  of Takt. A token needs a role of the server."
         }
         StatusCode::BadIdentityTokenRejected => {
