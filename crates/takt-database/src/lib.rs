@@ -11,8 +11,6 @@
 
 mod error;
 mod file;
-#[cfg(test)]
-mod tests;
 
 pub use error::{DatabaseFault, DatabaseFileError, TransactionError};
 pub use file::{DatabaseFile, DatabaseKind, DatabaseOpener};

@@ -9,6 +9,7 @@
 mod aggregates;
 mod bounds;
 mod crash;
+mod database_files;
 mod files;
 mod queries;
 mod support;

@@ -1,12 +1,12 @@
-//! Tests of files that are new, damaged, or of another kind: each is refused when it is opened, and stays as it was.
+//! Files of takt-database, which has no test executable of its own: a damaged file, or one of another kind, is refused when it is
+//! opened, and stays as it was.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
-
-use crate::*;
+use takt_database::*;
 
 const NUMBERS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("numbers");
 
