@@ -54,7 +54,7 @@ pub(crate) struct Goal {
     pub(crate) case: Option<(&'static str, u32)>,
     pub(crate) ratio: Estimate,
     pub(crate) at_most: f64,
-    /// What the interval says about the goal, if it is judged.
+    /// Verdict of the interval on the goal, if it is judged.
     pub(crate) verdict: Option<GoalVerdict>,
     /// Difference of the resources of both peers, unless the goal is shown.
     pub(crate) cause: String,

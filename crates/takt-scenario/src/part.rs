@@ -41,7 +41,11 @@ impl ScenarioFile {
     ) -> ScenarioError {
         let span = span(&self.document, &variant.scenario, part);
         let problem = Problem::new(message, span.unwrap_or_default());
-        said_with(self.error(problem), &variant.settings, self.sweeps())
+        let error = self.error(problem);
+        match variant.settings.as_slice() {
+            [] => error,
+            settings => said_with(error, settings, self.sweeps()),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub struct KernelLimit {
     pub limit: String,
     /// File and function of the kernel with the limit.
     pub place: &'static str,
-    /// What to do instead.
+    /// Advice for another number.
     pub fix: String,
 }
 

@@ -90,9 +90,7 @@ fn mistakes_have_their_fix() {
     let sandbox = Sandbox::new();
     let line = repository().join("scenarios/line.toml");
     let line = line.to_str().unwrap();
-    let gates = repository().join("scenarios/line-taprio.toml");
-    let gates = gates.to_str().unwrap();
-    let mistakes: [(&[&str], &[&str]); 11] = [
+    let mistakes: [(&[&str], &[&str]); 10] = [
         (&[], &["--interface", "--discipline"]),
         (&[line, "--node", "bridge9"], &["`bridge9`", "bridge1"]),
         (&[line, "--interface", "eth0"], &["--node", "--port"]),
@@ -143,10 +141,6 @@ fn mistakes_have_their_fix() {
                 "1 s",
             ],
             &["`cycle_time` is 3 s", "sch_taprio.c"],
-        ),
-        (
-            &[gates, "--gate-list-length", "1"],
-            &["line ", "1 entries of this hardware"],
         ),
         (
             &["--interface", "a/b", "--discipline", "mqprio"],
