@@ -241,6 +241,7 @@ impl Counting {
         if is_counted {
             point.count(record);
         } else {
+            // A spacing needs two messages that both count.
             point.before = None;
         }
         let Some(message) = self.window.message(record.counter) else {
@@ -277,6 +278,7 @@ impl Counting {
         }
         self.messages += 1;
         let mut is_seen_later = false;
+        // The loop begins at the last point: a message that is seen at a later one was not lost before it.
         for (point, counting) in self.points.iter_mut().rev() {
             let is_seen = message.at(*point).is_some();
             counting.missing += u64::from(is_seen_later && !is_seen);

@@ -85,6 +85,7 @@ impl ExactStatistics {
         });
         let before = page.bytes();
         page.add(place, count, &mut carry);
+        // The sum comes first, because a page may become smaller.
         *bytes = *bytes + page.bytes() - before;
     }
 
@@ -95,6 +96,7 @@ impl ExactStatistics {
     /// Lets twice as many nanoseconds share a counter, until the memory is at most half of the limit.
     #[cold]
     fn coarsen(&mut self) {
+        // At the largest shift, all samples are in two pages, and nothing more can be saved.
         while self.memory() > self.limit / 2 && self.shift < i64::BITS - 1 - BITS {
             self.shift += 1;
             let mut numbers: Vec<i64> = self.pages.keys().copied().collect();
@@ -180,6 +182,7 @@ impl ExactStatistics {
                     below += count + self.carried.get(&value).copied().unwrap_or(0);
                     while let Some((_, index)) = wanted.next_if(|(rank, _)| *rank <= below) {
                         if let Some(found) = found.get_mut(index) {
+                            // The smallest of the neighbours that share a counter may be below all samples.
                             *found = (value << self.shift).max(self.min);
                         }
                     }

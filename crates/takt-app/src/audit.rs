@@ -164,6 +164,7 @@ impl Drop for AuditLog {
 impl Place {
     fn start(target: AuditTarget, writer: Box<dyn LineWriter>) -> io::Result<Self> {
         let (queue, records) = mpsc::sync_channel(WAITING);
+        // `JoinHandle::join` has no time limit.
         let (ends, ended) = mpsc::channel::<()>();
         let lost = Arc::new(AtomicU64::new(0));
         let writing = Writing {
@@ -201,6 +202,7 @@ struct Writing {
 impl Writing {
     fn run(mut self, records: &Receiver<String>) {
         loop {
+            // Lost records are reported even if no further one comes.
             match records.recv_timeout(QUIET) {
                 Ok(record) => self.write(&record),
                 Err(RecvTimeoutError::Timeout) => {}

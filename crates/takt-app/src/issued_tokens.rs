@@ -74,6 +74,7 @@ impl IssuedTokens {
         options: JwtOptions,
         application_uri: &str,
     ) -> Result<Self, JwtOptionsError> {
+        // Before the file is read, so that a change in between is noticed later.
         let state =
             FileState::of(&options.keys).filter(|state| state.has_passed(FileState::SAME_TIME));
         let keys = Mutex::new(ReadKeys {

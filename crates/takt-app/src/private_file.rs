@@ -60,6 +60,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     remove_left_behind(path);
     let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
+    // An earlier process with the same id may have left one.
     let _ = fs::remove_file(&unfinished);
     let mut file: File = OpenOptions::new()
         .write(true)

@@ -77,6 +77,7 @@ impl Network {
                 let own = &self.flows[flow].arrival;
                 let mut left = Curve::constant(Extended::Infinity);
                 let mut delay = Extended::Infinity;
+                // The bounds are compared, not the curves: the maximum of these service curves need not be a service curve.
                 for (rate, latency) in pmoo::residuals(self, &arrivals, flow, position + 1) {
                     let service = Curve::rate_latency(rate, latency)?;
                     left = left.minimum(&own.deconvolution(&service));

@@ -64,6 +64,7 @@ impl PeriodicCurve {
         for _ in 0..DOUBLINGS {
             let horizon = Rational::from(2) * (&rank + &lowest.period);
             let own = self.unrolled(&horizon)?;
+            // The closure up to the last horizon belongs to the longer one as well, and saves steps.
             closure = closure_until(closure.minimum(&own.clone().beginning_at_zero()), &horizon)?;
             if let Some(result) = self.proven(&closure, &own, &rank, &lowest)? {
                 return Ok(result);

@@ -77,8 +77,10 @@ impl Curve {
                     // Long enough to begin before time 0.
                     (None, None) => distance.clone().max(Rational::ZERO) + Rational::ONE,
                 };
+                // The part begins at the end of the other segment, where the most is subtracted.
                 let value = own.value.plus(&-(subtracted + &other.slope * &length));
                 let other_line = (other.slope.clone(), Some(length.clone()));
+                // The difference is greatest if the steeper line comes first.
                 let lines = if own.value == Extended::Infinity {
                     [
                         (Rational::ZERO, Some(length.clone())),

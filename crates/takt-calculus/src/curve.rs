@@ -153,6 +153,7 @@ impl Curve {
         non_negative("latency", &latency)?;
         let mut pieces = Self::zero().pieces;
         let rising = Piece::new(latency.clone(), Extended::ZERO, Extended::ZERO, rate);
+        // Without a latency, both pieces would begin at 0.
         if latency.is_zero() {
             pieces.clear();
         }

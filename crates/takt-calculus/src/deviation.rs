@@ -101,6 +101,7 @@ impl Curve {
             .iter()
             .map(|piece| piece.start.clone())
             .collect();
+        // The delay may also be longest where the bits before the frame reach a corner of the service.
         let levels = service.levels().into_iter();
         times.extend(levels.filter_map(|level| self.first_at_least(&level.plus(shortest))));
         let takes = shortest / link_rate;
@@ -189,6 +190,7 @@ impl Curve {
                 return Some(time.clone());
             }
             let (value, service_value) = (own.line(time), service.line(time));
+            // Right behind this time, equal values stay so only if the arrivals are not steeper.
             if (&value, &own.slope) <= (&service_value, &service.slope) {
                 return Some(time.clone());
             }

@@ -61,6 +61,7 @@ impl Curve {
             let at = difference(later.value(&start), arrival.value(&start));
             Piece::new(start, at, difference(own, others), slope)
         });
+        // The maximum with 0 also keeps the last piece from falling, as `never_less_later` demands.
         let left = Self {
             pieces: pieces.collect(),
         }
@@ -92,6 +93,7 @@ impl Curve {
         let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());
         let mut least = Extended::Infinity;
         let mut end: Option<Rational> = None;
+        // The loop begins at the end, so that the least of all later values is known.
         for piece in self.pieces.into_iter().rev() {
             let level = |value| (value, Rational::ZERO);
             let at_end = end

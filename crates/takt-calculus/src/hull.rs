@@ -67,6 +67,7 @@ impl Curve {
             Rational::ZERO,
         );
         let mut curve = lines(corners, &Rational::ZERO, Ordering::Equal);
+        // The last piece begins at the same time, and is replaced by the infinite one.
         curve.pieces.pop();
         curve.pieces.push(end);
         curve

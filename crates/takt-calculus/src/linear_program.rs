@@ -145,7 +145,9 @@ impl LinearProgram {
         // Shortest equations first, which keeps the others short.
         while let Some(next) = (0..equations.len()).min_by_key(|index| equations[*index].len()) {
             let equation = equations.swap_remove(next);
+            // The equation is not empty: `retain` has removed such ones.
             let (column, factor) = equation.iter().next()?;
+            // The left side is 0 and the right side is not: these constraints never add up to the objective.
             if *column == end {
                 return None;
             }
@@ -163,6 +165,7 @@ impl LinearProgram {
             solved.push((column, row));
             equations.retain(|equation| !equation.is_empty());
         }
+        // Multipliers that no equation determines stay 0, and all columns beside them in the rows vanish.
         let mut multipliers = vec![Rational::ZERO; end];
         for (column, row) in solved {
             if let Some(value) = row.get(&end) {

@@ -86,6 +86,7 @@ impl Network {
                     flow: index,
                     position,
                 });
+                // A flow counts once, as it is subtracted once below.
                 before[*server] += usize::from(position > 0);
             }
         }

@@ -158,6 +158,7 @@ impl PeriodicCurve {
         }
         let window = self.base.advanced(&repetition.rank).pieces;
         let periods = (horizon - &repetition.rank) / &repetition.period;
+        // The limit is checked before anything is allocated: the common period of two curves can have very many of these periods.
         limited(&periods * Rational::from(window.len()), PIECES)?;
         let mut pieces = self.base.pieces.clone();
         let (mut start, mut more) = (repetition.end(), repetition.increment.clone());

@@ -84,6 +84,7 @@ impl PeriodicCurve {
         let Some(more) = &pair.more else {
             return Ok(pair.low.unrolled(&rank)?.sum(&pair.high.base).into());
         };
+        // The sum has the rate of the lower curve, and that of the higher one, which is `more` above it.
         let rate = &pair.rate + &pair.rate + more;
         let repetition = Repetition {
             rank,
@@ -271,6 +272,7 @@ impl<'a> Pair<'a> {
     /// Returns true if this is the higher one of two curves with different long-term rates.
     fn outgrows(&self, curve: &PeriodicCurve) -> bool {
         let differ = self.more.as_ref().is_none_or(|more| !more.is_zero());
+        // The pair borrows both curves, so their addresses tell them apart.
         differ && std::ptr::eq(self.high, curve)
     }
 
@@ -309,6 +311,7 @@ pub(crate) fn convolution_until(
     end: &Rational,
 ) -> Result<Curve, PeriodicError> {
     let [one, other] = [one, other].map(|curve| cut(curve.clone(), end));
+    // About half of the pairs begin behind `end`, and are skipped.
     limited(pairs(&one, &other) / Rational::from(2), PAIRS)?;
     Ok(one.convolution_before(&other, Some(end)))
 }

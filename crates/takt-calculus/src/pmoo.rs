@@ -39,6 +39,7 @@ pub(crate) fn residuals(
         .fold(1usize, |number, size| number.saturating_mul(*size))
         .min(CHOICES);
     let mut found = Vec::new();
+    // A server without service has no line. Then `number` is 0, and nothing is divided by 0.
     for mut choice in 0..number {
         let chosen: Vec<usize> = sizes
             .iter()

@@ -82,6 +82,7 @@ pub(crate) fn longest(
     flow: usize,
 ) -> Extended {
     let path = &network.flows[flow].path;
+    // The tightest programme comes first, the smallest one last: a large one may have too many constraints, or no proof.
     let attempts = [
         (Extent::Tree, Buckets::All),
         (Extent::Tree, Buckets::Slowest),
@@ -128,12 +129,14 @@ impl<'a> Tree<'a> {
                     continue;
                 };
                 let before = network.flows[passing.flow].path[before];
+                // Servers right before the path are found first, so the limit leaves out those that are far from it.
                 if !servers.contains_key(&before) && servers.len() < path.len() + SERVERS {
                     servers.insert(before, (Some(server), depth + 1));
                     waiting.push(before);
                 }
             }
         }
+        // No bound depends on these approximations: see `LinearProgram`.
         let (seconds, bits) = scales(network);
         let mut program = LinearProgram::new();
         let end = program.variable(seconds);

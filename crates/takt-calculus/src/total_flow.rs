@@ -98,6 +98,7 @@ impl Network {
     fn total_flow_from(&self, mut known: Known, shaped: bool, grid: Option<&Grid>) -> TotalFlow {
         let mut server_delays = vec![Extended::ZERO; self.servers.len()];
         let mut backlogs = server_delays.clone();
+        // All flows that come to a server have left the servers before it: `order` has those first.
         for server in self.order.iter().copied() {
             let all = self.aggregate(server, |passing| known.at(passing), None, shaped);
             let service = &self.servers[server].service;

@@ -203,6 +203,7 @@ impl Format {
                 self.interfaces.push(Interface {
                     linktype: interface.linktype.0,
                     offset: interface.if_tsoffset,
+                    // An impossible resolution counts as the default of the format, microseconds (4.2).
                     resolution: interface.ts_resolution().unwrap_or(1_000_000),
                 });
                 None
@@ -214,6 +215,7 @@ impl Format {
                 Some(packet(time, interface.linktype, enhanced.packet_data()))
             }
             PcapBlockOwned::NG(Block::SimplePacket(simple)) => {
+                // A simple packet names no interface: it belongs to the first one (4.4).
                 let interface = self.interfaces.first()?;
                 Some(packet(None, interface.linktype, simple.packet_data()))
             }

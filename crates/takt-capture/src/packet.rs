@@ -85,6 +85,7 @@ fn ip(packet: &[u8]) -> Option<Carried<'_>> {
 fn ipv4(packet: &[u8]) -> Option<Carried<'_>> {
     let header = usize::from(packet.first()? & 0x0F) * 4;
     let length = usize::from(u16_at(packet, 2)?);
+    // Each fragment has the flag "more fragments", or an offset.
     let fragment = u16_at(packet, 6)? & 0x3FFF != 0;
     if *packet.get(9)? != UDP || fragment || header < 20 {
         return None;

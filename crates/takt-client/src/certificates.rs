@@ -96,8 +96,11 @@ pub fn describe(
     let mut addresses = vec![IpAddr::from([127, 0, 0, 1]), IpAddr::from(LOOPBACK_6)];
     addresses.extend(local_addresses());
     for host in hosts {
+        // An IPv6 address in a URL has brackets.
         let host = host.trim_start_matches('[').trim_end_matches(']');
         match host.parse::<IpAddr>() {
+            // A server listens at 0.0.0.0, but no client connects to it.
+            // No client connects to the address of all interfaces.
             Ok(address) if address.is_unspecified() => {}
             Ok(address) => addresses.push(address),
             Err(_) => host_names.push(host.to_owned()),
@@ -160,6 +163,7 @@ fn addresses_4(table: &str) -> Vec<IpAddr> {
 /// Returns the addresses in the kernel's table of IPv6 addresses, except those that are valid on one link only.
 fn addresses_6(table: &str) -> Vec<IpAddr> {
     let address = |line: &str| {
+        // The first column is the address, in hexadecimal digits without colons.
         let digits = line.split_whitespace().next()?;
         let number = u128::from_str_radix(digits, 16).ok()?;
         let address = std::net::Ipv6Addr::from(number);

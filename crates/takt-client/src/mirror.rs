@@ -164,6 +164,7 @@ impl Follower {
     fn sleep(&self, time: Duration) {
         let end = Instant::now() + time;
         while Instant::now() < end && !self.is_stopped() {
+            // In short steps, because `drop` waits for the thread.
             std::thread::sleep(STEP.min(time));
         }
     }

@@ -175,9 +175,11 @@ impl ControlLoop {
             longest_miss: 0,
             preparations: prepared.preparations.clone(),
         };
+        // The count begins behind the preparations, whose page faults delay no cycle.
         let faults = PageFaults::of_this_thread();
         let drain_cycles = running.options.drain_cycles;
         let mut drained = 0;
+        // The flag publishes no other data.
         while !stop.load(Ordering::Relaxed) {
             let most = running.options.cycles;
             let publishes = most.is_none_or(|most| report.cycles < most);
@@ -204,6 +206,7 @@ impl ControlLoop {
                 break;
             }
         }
+        // With an offset, the last message still waits for the next cycle. It leaves now.
         running.send(&mut links, application);
         let page_faults = PageFaults::of_this_thread() - faults;
         let mut receive_losses = running.subscriber.losses();

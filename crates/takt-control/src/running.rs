@@ -168,6 +168,7 @@ impl Running {
             for (index, receiver) in links.receivers.iter_mut().enumerate() {
                 // Several links are checked in turns.
                 let timeout = match waits_at == Some(index) && left > self.options.real_time.spin {
+                    // The thread sleeps until `spin` before the end, and then asks again and again.
                     true => left.saturating_sub(self.options.real_time.spin),
                     false => Duration::ZERO,
                 };
@@ -200,6 +201,7 @@ impl Running {
                 self.fresh += observer.accepted;
                 self.received += observer.accepted;
             }
+            // The check comes behind the attempt, so that a late thread takes what has come, too.
             if left.is_zero() || links.receivers.is_empty() {
                 return;
             }

@@ -123,6 +123,7 @@ impl Schedule {
                 if at <= subscriber {
                     steps.push((at, Step::Send));
                 } else if at < user {
+                    // The thread stops receiving to send, and goes on behind that.
                     steps.push((receive, Step::Receive { until: at }));
                     steps.push((at, Step::Send));
                     receive = at;

@@ -76,6 +76,7 @@ impl Trace {
             counter: 0,
             nanos: 0,
         };
+        // A value other than 0 makes `vec!` write the memory. Zeros could be pages that do not exist yet.
         let mut memory = vec![blank; records];
         memory.clear();
         Self {

@@ -120,6 +120,7 @@ impl<R: Read> TraceReader<R> {
         let mut length = [0; 4];
         exact(&mut input, &mut length, 0)?;
         let length = u32::from_le_bytes(length);
+        // The length may be damaged, so it is checked before memory is allocated for it.
         if length > LONGEST_DESCRIPTION {
             return Err(TraceFileError::Description);
         }
@@ -152,6 +153,7 @@ impl<R: Read> TraceReader<R> {
     fn record(&mut self) -> Result<Option<TraceRecord>, TraceFileError> {
         let mut bytes = [0; RECORD];
         let mut filled = 0;
+        // `read_exact` does not tell the end of a complete file from an end within a record.
         while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             match self.input.read(rest) {
                 Ok(0) if filled == 0 => return Ok(None),

@@ -129,6 +129,7 @@ impl Slot {
             }),
             files,
         };
+        // Warns at the start if the certificate expires soon.
         let _ = slot.identity();
         slot
     }
@@ -149,6 +150,7 @@ impl Slot {
 
     /// Returns certificate and key. Files that were replaced are read again.
     fn identity(&self) -> Arc<OwnCertificate> {
+        // Before the files are read: a change meanwhile is seen by the next call.
         let modified = modified(&self.files);
         let mut own = self.lock();
         if own.modified != modified {
@@ -320,6 +322,7 @@ impl ApplicationSecurity {
         let is_untrusted = checked == Err(CertificateError::Untrusted);
         let is_replaced = is_untrusted && self.store.is_replaced(leaf);
         if is_replaced && has_channel {
+            // A copy: only channels that are open may go on with the certificate before.
             let mut list = TrustList::clone(&list);
             list.trusted.push(leaf.clone());
             checked = list.check(peer.chain(), &expected);
@@ -349,6 +352,7 @@ impl ApplicationSecurity {
             error,
             CertificateError::RevocationUnknown | CertificateError::IssuerRevocationUnknown
         );
+        // Strangers cause these lines too, so they share the limit.
         if needs_list && self.may_keep(Instant::now()) {
             tracing::warn!(
                 subject = %printable(&leaf.subject),
@@ -409,6 +413,8 @@ impl ApplicationSecurity {
     /// Returns whether a certificate of a stranger may be kept now. Its owner will come again.
     fn may_keep(&self, at: Instant) -> bool {
         let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        // A token bucket as one point in time: at most BURST pauses behind the present, each certificate moves it on
+        // by one.
         let rested = at.checked_sub(PAUSE * BURST).unwrap_or(at);
         let next = paid.max(rested) + PAUSE;
         let may = next <= at + PAUSE;
@@ -447,6 +453,7 @@ impl ApplicationSecurity {
         let request = request(&new_key).map_err(StoreError::from)?;
         let pem = new_key.to_pem().map_err(CreationError::from);
         let pem = pem.map_err(StoreError::from)?;
+        // In a file, because the certificate may come after a restart.
         write_file(&slot.requested_key(), pem.as_bytes())?;
         Ok(request)
     }

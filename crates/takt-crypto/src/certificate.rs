@@ -370,6 +370,7 @@ impl Certificate {
     /// Returns true if the certificate names `host`: a host name, of which case does not matter, or an address.
     #[must_use]
     pub fn is_for_host(&self, host: &str) -> bool {
+        // A URL has an IPv6 address in brackets.
         let host = host.trim_start_matches('[').trim_end_matches(']');
         match host.parse::<IpAddr>() {
             Ok(address) => self.addresses.contains(&address),

@@ -248,6 +248,7 @@ fn finish(root: &Path) -> Result<(), StoreError> {
     for folder in folders {
         sync(&folder)?;
     }
+    // Last of all: a crash before that finds the journal and repeats the steps.
     fs::remove_file(&path).map_err(io_error(&path))?;
     sync(root)
 }

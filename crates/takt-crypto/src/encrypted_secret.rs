@@ -203,6 +203,7 @@ fn content(plain: &[u8], expected_nonce: &[u8]) -> Result<Zeroizing<Vec<u8>>, Cr
     let padding = usize::from(u16::from_le_bytes(*size));
     let end = plain.len().checked_sub(padding).ok_or(CryptoError)?;
     let (plain, padding) = plain.split_at(end);
+    // The sender's signature was verified, so this error tells an attacker nothing.
     if padding.iter().any(|byte| *byte != size[0]) {
         return Err(CryptoError);
     }
@@ -253,6 +254,7 @@ impl SecretKeys {
         match self {
             Self::Cbc(keys) => keys.encrypt(payload),
             Self::Authenticated(key) => {
+                // The key is for this secret alone, so a constant mask repeats no nonce.
                 let tag = key.seal(NonceMask::default(), header, payload)?;
                 payload.extend_from_slice(&tag);
                 Ok(())

@@ -86,6 +86,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.path())
+        // Files with this ending are not complete.
         .filter(|path| path.is_file() && path.extension().is_none_or(|end| end != "tmp"))
         .take(MAX_FILES)
         .collect();
@@ -131,7 +132,9 @@ fn write(
         path: path.to_owned(),
         source,
     };
+    // Several processes write into the folders.
     let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
+    // An earlier process with the same id may have left it behind.
     let _ = fs::remove_file(&unfinished);
     let mut file = OpenOptions::new()
         .write(true)
@@ -158,6 +161,7 @@ pub(crate) fn name_of(certificate: &Certificate) -> String {
 pub(crate) fn file_name(name: &str) -> String {
     let harmless = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.');
     let name: String = name.chars().filter(harmless).take(64).collect();
+    // Neither a hidden file nor `..`.
     match name.trim_matches(|c| c == '.' || c == ' ') {
         "" => "unnamed".to_owned(),
         name => name.to_owned(),

@@ -35,6 +35,7 @@ impl OwnCertificate {
     /// Returns the certificate.
     #[must_use]
     pub fn certificate(&self) -> &Certificate {
+        // `new` refuses an empty chain.
         &self.chain[0]
     }
 

@@ -55,6 +55,8 @@ impl RevocationList {
                 };
                 revoked.insert(entry.expect(tag::INTEGER)?.content.to_vec());
                 time::read(&entry.element()?)?;
+                // Only entries of delta and indirect lists have extensions that change their meaning. Such lists have
+                // a critical extension.
                 if !entry.rest().is_empty() {
                     extension::read_all(&mut entry)?;
                 }

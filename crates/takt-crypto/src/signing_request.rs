@@ -63,6 +63,7 @@ pub fn signing_request(
         &write::element(tag::SET, &[&extensions]),
     ]);
     let content = write::sequence(&[
+        // Version 1 has the number 0 (RFC 2986, 4.1).
         &write::element(tag::INTEGER, &[&[0]]),
         &subject,
         &key.public_spki()?,

@@ -215,6 +215,7 @@ impl CertificateStore {
     #[must_use]
     pub fn trust_list(&self) -> Arc<TrustList> {
         const FOLDERS: [&str; 5] = [OWN, TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
+        // Before the files are read: a change meanwhile makes the next look differ.
         let folders = self.folder_states(&FOLDERS);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(read) = &*cache
@@ -467,6 +468,7 @@ impl CertificateStore {
 
     fn place(&self, folder: &str, certificate: &Certificate) -> Result<PathBuf, StoreError> {
         let path = self.root.join(folder).join(name_of(certificate));
+        // Written first: after a crash it is in two folders, not in none.
         write_file_in(folder, &path, certificate.der())?;
         for other in [TRUSTED, ISSUERS, REJECTED] {
             if other != folder {

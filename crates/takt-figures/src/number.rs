@@ -3,6 +3,7 @@
 /// Formats a measured number with its significant digits: three decimals below 100, one below 100 000, and none above.
 #[must_use]
 pub fn measured(value: f64) -> String {
+    // The limits are those of the rounded number: 99.9996 with three decimals would be 100.000.
     if value.abs() < 99.9995 {
         format!("{value:.3}")
     } else if value.abs() < 99_999.95 {

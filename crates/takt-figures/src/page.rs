@@ -122,6 +122,7 @@ impl Page {
     /// Adds figures side by side where there is room, each with its caption.
     pub fn figures<'f>(&mut self, figures: impl IntoIterator<Item = (&'f Figure, &'f str)>) {
         self.body.push_str("<div class=\"figures\">\n");
+        // Each figure is in the page twice. The style sheet shows the one that fits the screen.
         for (figure, caption) in figures {
             self.add(format_args!(
                 "<figure><div class=\"page\">{}</div><div class=\"phone\">{}</div><figcaption>{}</figcaption></figure>",

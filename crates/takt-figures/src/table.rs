@@ -240,6 +240,7 @@ impl Layout {
                 break;
             };
             let more: Vec<usize> = block.iter().copied().chain(group.clone()).collect();
+            // A group that is too wide for any block is shown nevertheless, in one of its own.
             if self.total_of(&more) <= width || block.len() == keys.len() {
                 *block = more;
             } else {
@@ -276,6 +277,7 @@ impl Layout {
     fn widen_groups(&mut self) {
         for group in self.groups(0..self.columns.len()) {
             let name = self.columns.get(group.start).map(|it| length(&it.group));
+            // A space and a piece of the line stand at each end of the name.
             let needed = name.filter(|name| *name > 0).map_or(0, |name| name + 4);
             let columns: Vec<usize> = group.clone().collect();
             let missing = needed.saturating_sub(self.total_of(&columns));
@@ -399,6 +401,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
         return vec![text.to_owned()];
     }
     let indent: String = text.chars().take_while(|c| *c == ' ').collect();
+    // With a width of 0, the division of long words below would never end.
     let width = width.saturating_sub(indent.len()).max(1);
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_whitespace() {

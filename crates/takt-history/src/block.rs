@@ -217,6 +217,7 @@ impl BlockEncoder {
         let time = record.source_timestamp.0;
         // A server timestamp that is too far away to be a difference is not that of a clock.
         let delay = record.server_timestamp.0.checked_sub(time).unwrap_or(0);
+        // `is_in_range` of the store keeps differences within 64 bits.
         let step = time.wrapping_sub(before.time);
         let status = record.status.0;
         let length = record.value.len();

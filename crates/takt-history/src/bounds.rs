@@ -215,6 +215,7 @@ fn usable(
     mut find: impl FnMut(DateTime) -> Result<Option<HistoryRecord>, HistoryError>,
 ) -> Result<Usable, HistoryError> {
     let mut is_doubtful = false;
+    // The budget of a slice does not count this search, so it has a bound of its own.
     for _ in 0..MAX_SKIPPED {
         let Some(record) = find(time)? else {
             return Ok(Usable::None);

@@ -7,6 +7,7 @@ use takt_ua::{BuiltInType, Variant};
 pub(crate) fn decode(value: &[u8]) -> Option<f64> {
     let (type_id, rest) = value.split_first()?;
     let mut decoder = Decoder::new(rest);
+    // These are the ids of the built-in types from SByte to Double (OPC 10000-6, 5.1.2). An array has further bits in this byte.
     let number = match *type_id {
         2 => f64::from(decoder.i8().ok()?),
         3 => f64::from(decoder.u8().ok()?),

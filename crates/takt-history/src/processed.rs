@@ -65,6 +65,7 @@ impl ProcessedQuery {
             settings,
             start,
             end,
+            // Both times differ, so the span is at least 1.
             length: match interval {
                 0.0 => span,
                 _ => length.clamp(1, span),
@@ -196,6 +197,7 @@ impl ProcessedQuery {
                 let before = records.at_or_before(interval.low)?;
                 let quality = before.map_or(StatusCode::BadNoData, |record| record.status);
                 let accumulator = Accumulator::new(interval.low, &bound, quality);
+                // Records BadNoData before the first value are not data.
                 (accumulator, interval.first.max(data_start))
             }
         };

@@ -186,6 +186,7 @@ impl RawQuery {
     fn taken(&mut self, time: DateTime) {
         self.last = Some(time);
         if self.end.is_none() {
+            // At least 1 was left: `run` stops at 0.
             self.position.left -= 1;
         }
     }

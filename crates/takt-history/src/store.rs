@@ -125,6 +125,7 @@ impl Store {
         let key = match self.keys.get(name) {
             Some(key) => *key,
             None => {
+                // Variables are never removed, so the next number is unused.
                 let last = self.keys.values().map(|key| key.0).max().unwrap_or(0);
                 let key = VariableKey(last.saturating_add(1));
                 self.shared.write(|transaction| {

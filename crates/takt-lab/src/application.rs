@@ -93,6 +93,7 @@ impl ControlApplication for ScenarioApplication {
             LoopEnd::Publisher => TracePoint::T1,
             LoopEnd::Loopback => TracePoint::T5,
         };
+        // With an offset behind the user's phase, the function has already run for the next message.
         let mut made = self.made.iter();
         let made = made.find(|(cycle, _)| *cycle == message.cycle);
         let counter = made.map_or(self.counter, |(_, counter)| *counter);

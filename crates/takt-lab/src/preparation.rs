@@ -120,6 +120,7 @@ impl PreparedRun {
         let folder = source.parent().unwrap_or(Path::new(""));
         for name in self.file.histogram_files() {
             let path = Path::new(name);
+            // A path with `..` or from the root would be written outside of the directory.
             if path.components().count() != 1 || path.file_name().is_none() {
                 return Err(LabError::HistogramPlace(name.to_owned()));
             }
@@ -130,6 +131,7 @@ impl PreparedRun {
             let path = directory.join(&case.directory);
             fs::create_dir_all(&path).map_err(|error| io_error(&path, error))?;
         }
+        // The description comes last, because a directory that has one counts as a run.
         Ok(self.description.write(directory)?)
     }
 }

@@ -242,6 +242,7 @@ impl<'a> Items<'a> {
         if self.service != service || self.next >= self.count {
             return Err(LayoutError::NoRecord(self.next));
         }
+        // This cannot overflow: `parse` has found all records within the message.
         let at = HEAD_LENGTH + self.next * service.request_record();
         self.next += 1;
         Ok(at)
@@ -327,6 +328,7 @@ impl<'a> Spans<'a> {
     #[inline]
     fn bytes(&mut self, at: usize) -> Result<(&'a [u8], u32), LayoutError> {
         let (offset, length) = (u32_at(self.message, at), u32_at(self.message, at + 4));
+        // The offset of an absent value means nothing, so it is not checked.
         if length == 0 {
             return Ok((&[], offset));
         }

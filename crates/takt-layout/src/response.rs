@@ -148,6 +148,7 @@ impl<'a> ResponseReader<'a> {
         if self.service != service || index >= self.count {
             return Err(LayoutError::NoRecord(index));
         }
+        // This cannot overflow: `parse` has found all records within the message.
         let record = self.message.array(HEAD_LENGTH + index * N);
         record.ok_or(LayoutError::NoRecord(index))
     }
@@ -157,6 +158,7 @@ impl CallResult<'_> {
     /// Returns the result of each input argument; empty if there are no errors in them.
     pub fn input_argument_results(&self) -> impl Iterator<Item = StatusCode> + '_ {
         let places = self.input_argument_results.clone().step_by(4);
+        // `step_by` rounds up: a rest of less than 4 bytes is no result.
         let places = places.take(self.input_argument_results.len() / 4);
         places.map_while(|at| {
             let status = self.message.array(at)?;

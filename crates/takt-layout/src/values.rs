@@ -70,6 +70,7 @@ impl<'b> ValueWriter<'_, 'b> {
     /// Advances to `phase` bytes after a multiple of 8.
     #[inline]
     pub(crate) fn align(&mut self, phase: usize) -> Result<(), EncodeError> {
+        // Wrapping changes nothing: the modulus of usize is a multiple of 8.
         let padding = phase.wrapping_sub(self.position()) % 8;
         self.encoder.bytes(ZEROS.get(..padding).unwrap_or_default())
     }
@@ -101,6 +102,7 @@ impl<'b> ValueWriter<'_, 'b> {
 
     #[inline]
     fn is_number(&self, at: usize) -> bool {
+        // The byte of an array has the bit for arrays, and is no BuiltInType (OPC 10000-6, 5.2.2.16).
         let first = self.encoder.written().get(self.start + at).copied();
         first
             .and_then(BuiltInType::from_u8)

@@ -224,6 +224,7 @@ impl<'e, 'b> RequestWriter<'e, 'b> {
         put(&mut record, 0, &object_id.to_bytes());
         let method_id = self.0.values().append(&method_id)?;
         put(&mut record, 8, &method_id.to_bytes());
+        // The table comes before its targets: a reader wants spans in ascending order.
         let table = self
             .0
             .values()
@@ -293,6 +294,7 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
     /// Removes the last written value and everything behind it.
     #[inline]
     pub fn take_back(&mut self, value: Span) {
+        // The span of an absent value has the offset 0: it would remove the whole response.
         if value.length > 0 {
             self.0
                 .encoder

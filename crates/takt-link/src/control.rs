@@ -14,10 +14,12 @@ pub(crate) fn find<const N: usize>(mut control: &[u8], level: i32, kind: i32) ->
         let (&its_level, rest) = rest.split_first_chunk()?;
         let (&its_kind, _) = rest.split_first_chunk()?;
         let length = usize::from_ne_bytes(length);
+        // A length below that of the header ends the search: a length of 0 would never advance.
         let data = control.get(HEADER..length)?;
         if i32::from_ne_bytes(its_level) == level && i32::from_ne_bytes(its_kind) == kind {
             return data.first_chunk().copied();
         }
+        // The kernel aligns each message (CMSG_ALIGN).
         control = control.get(length.next_multiple_of(size_of::<usize>())..)?;
     }
 }

@@ -166,6 +166,7 @@ impl FrameListener {
         set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
             .map_err(failed("set SO_TIMESTAMPNS"))?;
         let _ = set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER);
+        // Frames come from here on, so each of them has passed the filter, and has its tag and time.
         sockets::bind_packet_socket(fd, interface.index, ALL_PROTOCOLS)
             .map_err(failed("bind to the interface"))?;
         Ok(Self {
@@ -256,6 +257,7 @@ fn shortening(others: u16) -> [Instruction; 7] {
     const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
     const RETURN: u16 = 0x06; // BPF_RET | BPF_K
     [
+        // Jumps count from the next instruction.
         (LOAD_HALF, 0, 0, 12),
         (IF_EQUAL, 4, 0, ETHERTYPE.into()),
         (IF_EQUAL, 0, 2, TAG_PROTOCOL.into()),

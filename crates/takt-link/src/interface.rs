@@ -102,6 +102,7 @@ impl Interface {
             Ok(flags) if flags & libc::IFF_UP as u32 == 0 => {
                 LinkState::Down(DownReason::InterfaceDown)
             }
+            // IFF_UP is the will of the administrator, IFF_RUNNING the state of the device.
             Ok(flags) if flags & libc::IFF_RUNNING as u32 == 0 => {
                 LinkState::Down(DownReason::NoCarrier)
             }

@@ -40,6 +40,7 @@ impl Loan<'_> {
         let length = self.sample.payload().len();
         let receivers = self.messages.dynamic_config().number_of_subscribers();
         let reached = self.sample.send().map_err(failed("send"))?;
+        // A receiver that joins between the two calls makes `reached` the greater number.
         self.sent.counters.overflowed += receivers.saturating_sub(reached) as u64;
         self.sent.queued += 1;
         self.sent.counters.count(length);

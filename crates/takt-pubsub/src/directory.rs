@@ -224,6 +224,7 @@ impl DataSetDirectory {
                 .is_of(message.publisher_id, header.writer_group_id)
                 && (place.network_message_number == 0
                     || number.is_none_or(|number| number == place.network_message_number));
+            // A writer may be known from its own configuration, from readers, and from announcements.
             if same && known.insert(place.writer.data_set_writer_id) {
                 places.push(place);
             }
@@ -292,6 +293,7 @@ impl DataSetDirectory {
                 && writer.is_of(message.publisher_id, group)
         };
         let known = self.entries.iter().filter(fits);
+        // An entry that names its writer and its Publisher is more certain than one for all of them.
         let best = known.min_by_key(|entry| {
             let writer = &entry.writer;
             Reverse((
@@ -340,6 +342,7 @@ fn places_of_group(
     let settings: UadpWriterGroupMessageDataType =
         decode_settings(&group.message_settings).unwrap_or_default();
     let mut writers: Vec<_> = group.data_set_writers.iter().collect();
+    // A group with an order sends its DataSetMessages by their ids.
     if settings.data_set_ordering != DataSetOrderingType::Undefined {
         writers.sort_by_key(|writer| writer.data_set_writer_id);
     }

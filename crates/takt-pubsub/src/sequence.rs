@@ -56,6 +56,7 @@ impl SequenceNumbers {
     #[inline]
     pub fn check(&mut self, number: SequenceNumber, now: Instant, forget_after: Duration) -> Order {
         let order = self.order(number, now);
+        // An old number does not prolong the time: a Publisher that restarted with lower numbers is accepted in the end.
         if order != Order::Old {
             self.latest = Some((number, now.checked_add(forget_after)));
         }
@@ -97,6 +98,7 @@ fn order(latest: SequenceNumber, number: SequenceNumber) -> Order {
                 missing @ 0..16_384 => Order::New {
                     missing: missing.into(),
                 },
+                // This bound is the standard's; three quarters would be 49 152.
                 49_162.. => Order::Old,
                 _ => Order::Restarted,
             }

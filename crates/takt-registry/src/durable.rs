@@ -118,6 +118,7 @@ impl RemoteSource for DurableMethod {
             return request.reply.answer(failed);
         };
         let database = &self.all.rules.database;
+        // Before the calls: a loss from here on may be that of their changes.
         let losses = database.losses();
         let results = calls.iter().map(|call| self.all.call(caller, call));
         let mut results: Vec<CallMethodResult> = results.collect();

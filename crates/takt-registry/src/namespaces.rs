@@ -121,6 +121,7 @@ fn data_type(item: &AddNodesItem) -> u16 {
 fn generic(attributes: &ExtensionObject) -> Option<u16> {
     let generic: GenericAttributes = attributes.decode_as().ok()?;
     let values = generic.attribute_values.into_iter();
+    // 14 is the DataType (OPC 10000-6, A.1).
     let mut data_types = values.filter(|value| value.attribute_id == 14);
     match data_types.next()?.value {
         Variant::NodeId(data_type) => Some(data_type.namespace),

@@ -71,6 +71,7 @@ impl<'a> Entries<'a> {
         let mut dimensions = Vec::new();
         for (name, column) in columns {
             let values = different(&column);
+            // A value that all entries share tells nothing apart.
             if values.len() < 2 {
                 continue;
             }

@@ -75,6 +75,7 @@ fn read_table(table: &DeTable<'_>) -> Table {
             (Key { span, name }, read(value))
         })
         .collect();
+    // The parser may sort a table by names. The order here is that of the file.
     fields.sort_by_key(|(key, _)| key.span.start);
     Table { fields }
 }

@@ -114,6 +114,7 @@ impl ScenarioFile {
                 .get("values")
                 .map(document::Item::list)
                 .unwrap_or_default();
+            // The limit is checked before the documents are copied: few lines can ask for billions of them.
             let combinations = variants.len().saturating_mul(values.len());
             if combinations > MAX_COMBINATIONS {
                 let what = format!(

@@ -76,6 +76,7 @@ fn reference(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
         .trim_start_matches("an ")
         .replace(' ', "_");
     if !definitions.contains_key(&name) {
+        // The name is taken before the fields: a table that contains itself would otherwise be defined for ever.
         definitions.insert(name.clone(), Value::Null);
         let defined = table(shape, definitions);
         definitions.insert(name.clone(), defined);

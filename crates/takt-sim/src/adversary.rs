@@ -95,10 +95,12 @@ pub fn search(
     let mut random = Random::new(options.simulation.seed, STREAM);
     let [free_genes, kept_genes] = [false, true].map(|kept| Genes::new(scenario, options, kept));
     for (index, aim) in aims.iter().enumerate() {
+        // The first aims get the remainder of the division. Without aims, nothing is divided.
         let share =
             tries / aims.len() as u64 + u64::from((index as u64) < tries % aims.len() as u64);
         let keeps = kept.has(scenario, *aim);
         let genes = if keeps { &kept_genes } else { &free_genes };
+        // Kept phases are phases, too: such a try counts for all aims. The reverse does not hold.
         let may_count = |aim: Aim| keeps || !kept.has(scenario, aim);
         let mut current: Option<Tried> = None;
         let mut patience = 0;

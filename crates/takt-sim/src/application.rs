@@ -47,9 +47,11 @@ impl Cycles {
         [user_thread, publisher_thread]: [WakeUpLatencies; 2],
         shift: Time,
     ) -> Self {
+        // Times are divided by the cycle.
         let cycle = Time::from(application.cycle).max(Time::picoseconds(1));
         // Cycles begin at 0 of the node's clock; the first one is the first that is not in the past.
         let begin = clock.local(Time::ZERO) - shift;
+        // The two negations round the quotient up.
         let next = -(-begin.as_picoseconds()).div_euclid(cycle.as_picoseconds());
         Self {
             cycle,
@@ -91,6 +93,7 @@ impl Cycles {
     /// Returns the time at which messages that the user thread takes now are given to the kernel. If the publisher thread has
     /// already run, it is a cycle later.
     pub(crate) fn answer(&mut self, now: Time) -> Departure {
+        // `user_thread` counted on when it planned the run that takes these messages.
         let mut cycle = self.next - 1;
         while self
             .clock
@@ -123,6 +126,7 @@ impl Cycles {
 
 fn latency(chosen: &mut Option<Latency>, thread: &mut WakeUpLatencies, cycle: i64) -> Time {
     match chosen {
+        // A chosen latency has its random numbers in its choice, and does not use these.
         Some(chosen) => chosen.draw(&mut Random::new(0, 0)),
         None => thread.in_cycle(cycle),
     }
@@ -148,6 +152,7 @@ impl Generator {
         phase: Option<Time>,
     ) -> Self {
         let interval = Time::from(traffic.interval).max(Time::picoseconds(1));
+        // The phase is drawn even if one is given, so that the random numbers after it stay the same.
         let anywhere = random.between(Time::ZERO, interval);
         Self {
             interval,
@@ -164,6 +169,7 @@ impl Generator {
         let (until_next, frames) = match self.pattern {
             Pattern::Constant => (self.interval, 1),
             Pattern::Poisson => (self.random.exponential(self.interval), 1),
+            // The mean rate stays one frame in each interval.
             Pattern::Burst(frames) => (self.interval.times(frames.into()), frames),
         };
         self.next += until_next;

@@ -78,6 +78,7 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
     let link = &scenario.links[port.link.0];
     let rate = LineRate::new(link.rate.0);
     let ring = match options.model {
+        // `Port::new` takes 0 for a port without a driver.
         Model::Linux => options.driver_queue.max(1),
         Model::Ieee => 0,
     };
@@ -124,6 +125,7 @@ pub(crate) fn forwarding(scenario: &Scenario, options: &RunOptions) -> Vec<Forwa
         Forwarding {
             least: node.forwarding_delay_least.into(),
             most: node.forwarding_delay.into(),
+            // Without a choice, `random` decides, and this chooser is never asked.
             chooser: Chooser::new(choice.unwrap_or(&Choice::Random(0))),
             random: choice
                 .is_none()
@@ -222,6 +224,7 @@ pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
         .first()
         .and_then(|port| scenario.ports.get(port.0));
     let etf = port.and_then(|port| port.discipline.queue_of(flow.pcp)?.launch());
+    // With offload, the hardware waits for the txtime itself.
     etf.filter(|etf| !etf.offload)
         .map_or(Time::ZERO, |etf| etf.delta.into())
 }

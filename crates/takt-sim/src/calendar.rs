@@ -100,11 +100,14 @@ impl<E: Copy> Calendar<E> {
     /// Returns the next event and its time, and removes it.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         while self.levels != 0 {
+            // The lowest level has the next events: their times share the most leading bytes with the present.
             let level = self.levels.trailing_zeros() as usize;
             let digit = self.first_occupied(level);
             let slot = self.slots[level * SLOTS + digit];
             let shift = level as u32 * BITS;
+            // On the last level, no byte is above, and a shift by 64 bits would overflow.
             let above = u64::MAX.checked_shl(shift + BITS).unwrap_or(0);
+            // At the begin of the slot, all of its events are on lower levels, so they do not return to this slot.
             self.now = (self.now & above) | ((digit as u64) << shift);
             let Planned { time, next, event } = self.planned[slot.first as usize];
             // An event that is alone in its slot is the next on any level.
@@ -123,6 +126,7 @@ impl<E: Copy> Calendar<E> {
             }
             self.clear(level, digit);
             let mut index = slot.first;
+            // The slot is emptied from the first to the last, so that events of the same time keep their order.
             while index != NONE {
                 let Planned { time, next, .. } = self.planned[index as usize];
                 self.append(index, time);
@@ -134,6 +138,7 @@ impl<E: Copy> Calendar<E> {
 
     fn append(&mut self, index: u32, time: u64) {
         let differing = time ^ self.now;
+        // Without the bit, an event of the present would have no highest bit. With it, it is on level 0.
         let level = (63 - (differing | 1).leading_zeros()) / BITS;
         let digit = (time >> (level * BITS)) as usize % SLOTS;
         let level = level as usize;
@@ -152,6 +157,7 @@ impl<E: Copy> Calendar<E> {
 
     /// Returns the first occupied slot. All occupied slots are at or after the current one.
     fn first_occupied(&self, level: usize) -> usize {
+        // An occupied level has such bits, so the remainders change nothing. They spare the checks of the indices.
         let word = self.words[level].trailing_zeros() as usize % (SLOTS / 64);
         word * 64 + self.occupied[level][word].trailing_zeros() as usize % 64
     }

@@ -30,6 +30,7 @@ impl NodeClock {
             return elapsed;
         }
         let elapsed = i128::from(elapsed.as_picoseconds());
+        // A clock that stands still or runs backwards has no such time.
         let speed = (BILLION + i128::from(self.drift)).max(1);
         // t + floor(t d / 10⁹) >= e, for whole t, is t (10⁹ + d) >= 10⁹ e.
         clamp(-(-elapsed * BILLION).div_euclid(speed))

@@ -81,6 +81,7 @@ impl Frames {
         let frame = &mut self.places[place as usize];
         self.hops[place as usize * self.most_hops + usize::from(frame.hop)] =
             arrival - frame.queued;
+        // A txtime belongs to the socket buffer of the sending host. A bridge receives a frame without one.
         frame.packet.txtime = None;
         frame.next += 1;
         frame.hop += 1;

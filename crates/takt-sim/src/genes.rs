@@ -292,6 +292,7 @@ fn nudge(phases: &mut [Time], most: &[Time], index: usize, random: &mut Random) 
     let (Some(phase), Some(most)) = (phases.get_mut(index), most.get(index)) else {
         return;
     };
+    // Steps of all magnitudes are equally likely: from the whole cycle to an eight-millionth of it.
     let step = most.as_picoseconds().max(1) >> random.below(24);
     let step = if random.below(2) == 0 { step } else { -step };
     *phase = wrapped(*phase + Time::picoseconds(step), *most);

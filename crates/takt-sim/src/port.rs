@@ -127,11 +127,13 @@ impl Port {
         }
         self.discipline
             .enqueue(packet, self.clock.local(now), drops);
+        // Each dropped packet was counted when it came, this one included.
         self.waiting -= drops.len() - dropped;
     }
 
     /// Returns true if the port requested to act now.
     pub(crate) fn is_asked(&mut self, now: Time) -> bool {
+        // An earlier request has been replaced. Its event stays in the calendar, and does nothing.
         if self.planned != now {
             return false;
         }
@@ -184,6 +186,7 @@ impl Port {
             // The link became free a moment ago, and interference took that moment.
             let blocked = interference.chooser.part(interference.longest);
             if blocked > Time::ZERO {
+                // `act` asks again for that time, since a frame waits.
                 self.busy_until = now + blocked;
                 return (None, Time::MAX);
             }
@@ -203,6 +206,7 @@ impl Port {
             && let Some(class) = self.rings.iter().position(|ring| !ring.is_empty())
         {
             sent = self.rings[class].pop_front();
+            // The ring has room again, and the driver wakes its qdisc.
             for qdisc in &mut self.qdiscs {
                 qdisc.is_due |= qdisc.classes >> class & 1 == 1;
             }
@@ -230,6 +234,7 @@ impl Port {
             while let Some((packet, class)) = qdisc.released.pop_front() {
                 let ring = &mut self.rings[usize::from(class)];
                 if ring.len() >= ring_size {
+                    // No timer is needed: the qdisc runs again when the hardware has taken a frame from this ring.
                     qdisc.released.push_front((packet, class));
                     return Time::MAX;
                 }

@@ -22,6 +22,7 @@ impl Random {
     pub(crate) fn seed_of(seed: u64, stream: u64) -> u64 {
         // The generator's own conversion from 64 bits to its state (SplitMix64) makes neighbouring seeds differ.
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
+        // The factor is 2⁶⁴ divided by the golden ratio, as in SplitMix64: neighbouring streams differ in many bits.
         seeds.next_u64() ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
@@ -59,6 +60,7 @@ impl Random {
                 least = next;
                 run += 1;
             }
+            // A descending run of odd length has `first` with the density e^-x. After an even one, the time is a mean longer.
             if run % 2 == 1 {
                 let mean = u64::try_from(mean.as_picoseconds()).unwrap_or(0);
                 let part = (u128::from(first) * u128::from(mean)) >> 64;

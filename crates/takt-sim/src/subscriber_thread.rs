@@ -43,6 +43,7 @@ impl SubscriberThread {
     /// Returns the time at which the thread takes a message. Messages come in the order of their arrival.
     pub(crate) fn take(&mut self, arrived: Time) -> Time {
         let since_end = (self.clock.local(arrived) - self.end).as_picoseconds();
+        // The message belongs to the first run that ends after its arrival.
         let run = since_end.div_euclid(self.cycle.as_picoseconds()) + 1;
         if run > self.run {
             self.run = run;

@@ -82,7 +82,9 @@ impl Event {
         let event_type = NodeId::decode(&mut decoder)?;
         let source = NodeId::decode(&mut decoder)?;
         let condition = NodeId::decode(&mut decoder)?;
+        // Without the fields that a new Event gets: the record has all of them.
         let mut event = Self::bare(event_type, source).of_condition(condition);
+        // A field is at least the number of its names and a Variant.
         let count = decoder.array_length(4 + Variant::MIN_SIZE)?.unwrap_or(0);
         if count > MAX_FIELDS {
             return Err(EventRecordError::TooLarge);

@@ -81,6 +81,7 @@ impl AddressSpace {
         let document = NodeSetDocument::parse(name, xml, &ParseLimits::DEFAULT)?;
         let mut edit = self.edit();
         models::check(&edit.view(), name, document.models())?;
+        // The NamespaceArray has a lock of its own, so other threads may extend it meanwhile.
         for _ in 0..MAX_ATTEMPTS {
             let namespaces = self.planned_namespaces(&document);
             let mut nodeset =
@@ -151,6 +152,7 @@ fn apply(
 ) -> Result<ImportedNodeSet, ImportError> {
     let failed =
         |line, source| ImportError::new(&nodeset.name, line, ImportReason::AddressSpace(source));
+    // Without references: their other ends may be nodes that follow.
     for node in &nodeset.nodes {
         let definition = content::definition(node, plan.definition(&node.node_id));
         edit.add_node(definition, &[])

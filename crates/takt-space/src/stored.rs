@@ -100,6 +100,7 @@ impl StoredValue {
     /// it when the other server reports a change. Clients read the copy, and their Writes go to the other server.
     pub fn copy_of(origin: RemoteValue) -> Self {
         let stored = Self::with_status(&Variant::Empty, StatusCode::BadWaitingForInitialData);
+        // The cell is empty: the value was created just now.
         let _ = stored.origin.set(Box::new(origin));
         stored
     }

@@ -129,6 +129,7 @@ impl ValueSource for CachedValue {
     /// Writes to the source and discards the kept value: a value that was read before does not show the written one.
     fn write(&self, value: &DataValue) -> StatusCode {
         let status = self.source.write(value);
+        // The number is taken after the write, so that values of calls that began before it are not published.
         self.publish(self.begin_call(), Publication::withhold);
         status
     }

@@ -36,6 +36,7 @@ impl Assembler {
             }
             Some(_) => {}
             None => {
+                // The last message is kept until now: its body is handled in place.
                 self.clear();
                 self.request_id = Some(request_id);
             }

@@ -91,6 +91,7 @@ impl AsyncTcpClient {
             }),
             url: url.clone(),
         };
+        // If the timeout drops this future, `client` is dropped, which ends the task.
         tokio::spawn(Driver(Arc::clone(&client.shared)).run());
         client.until(|state| state.machine.is_open()).await?;
         Ok(client)
@@ -131,6 +132,7 @@ impl AsyncTcpClient {
         if let Some(error) = &state.ended {
             return Err(error.clone().into());
         }
+        // The timer of the driver may be late: a renewal that is due goes out before the request.
         if let Err(error) = state.machine.handle_timeout(Instant::now()) {
             self.shared.end(&mut state, &error);
             return Err(error.into());
@@ -167,6 +169,7 @@ impl AsyncTcpClient {
     async fn until(&self, condition: impl Fn(&State) -> bool) -> Result<(), TcpClientError> {
         loop {
             let mut changed = pin!(self.shared.changed.notified());
+            // Before the look at the state: `notify_waiters` keeps nothing for those that register later.
             changed.as_mut().enable();
             {
                 let state = self.shared.state();
@@ -208,6 +211,7 @@ impl Future for AsyncResponse {
 
 impl Drop for AsyncResponse {
     fn drop(&mut self) {
+        // A response may never come; its entry would stay as long as the connection.
         self.shared.state().waiting.remove(&self.id);
     }
 }
@@ -236,6 +240,7 @@ impl Shared {
         for (_, waiting) in state.waiting.drain() {
             let _ = waiting.send(Err(error.clone().into()));
         }
+        // Unlike `notify_waiters`, this is kept if the driver does not wait at the moment.
         self.work.notify_one();
         self.changed.notify_waiters();
     }
@@ -243,6 +248,7 @@ impl Shared {
     /// Receives the bytes that are there, and passes responses on.
     fn receive(&self, state: &mut State) -> Result<(), TransportError> {
         loop {
+            // First, because complete responses can fill the buffer: a read into no space would look like the end.
             while self.dispatch(state)? {}
             match self.socket.try_read(state.machine.receive_space()) {
                 Ok(count) if count > 0 => state.machine.received(count),

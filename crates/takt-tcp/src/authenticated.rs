@@ -76,6 +76,7 @@ impl ChunkSecurity for Authenticated {
             return Err(SecurityError::Length);
         }
         // A second chunk under the same nonce would reveal both.
+        // It is atomic only because `seal` takes `&self`: chunks of one direction are sealed one after the other.
         if self.sealed.fetch_add(1, Ordering::Relaxed) >= MAX_CHUNKS {
             return Err(SecurityError::Cipher);
         }
@@ -83,6 +84,7 @@ impl ChunkSecurity for Authenticated {
         let sequence = SequenceHeader::parse(chunk, header).ok_or(SecurityError::Length)?;
         let mask = NonceMask {
             token_id: chunk::token_id(chunk),
+            // The first number, 0, is that of an `OPN` chunk, so there is always a chunk before.
             last_sequence_number: sequence.sequence_number.wrapping_sub(1),
         };
         let (signed, rest) = chunk.split_at_mut(signed);

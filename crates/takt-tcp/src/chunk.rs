@@ -133,6 +133,7 @@ impl ChunkHeader {
         if bytes.len() < HEADER_SIZE {
             return Ok(None);
         }
+        // Only `MSG` has several chunks; for other types the field is always `F`.
         let chunk_type = match (message_type, bytes[field::CHUNK_TYPE]) {
             (_, b'F') => ChunkType::Final,
             (MessageType::Message, b'C') => ChunkType::Intermediate,

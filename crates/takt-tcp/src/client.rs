@@ -88,6 +88,7 @@ impl TcpClient {
     ) -> Result<Self, TcpClientError> {
         let wait = Wait::begin(timeout);
         let failed = |_| TransportError::Closed;
+        // The waiting room has used it without blocking; this client waits with the socket's own timeout.
         socket.set_nonblocking(false).map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
         Self::open(socket, url, endpoint_url, config, &wait)
@@ -319,6 +320,7 @@ impl TcpClient {
                 return Err(TcpClientError::Timeout);
             }
         }
+        // Not the rest of it: a constant timeout spares the system call that changes that of the socket.
         let mut remaining = wait.timeout;
         loop {
             let flags = if remaining < COARSE {
@@ -418,6 +420,7 @@ impl Wait {
 /// Returns `start + duration`; `Duration::MAX` stands for no limit.
 fn after(start: Instant, duration: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+    // An Instant cannot take `Duration::MAX`.
     start + duration.min(YEAR)
 }
 

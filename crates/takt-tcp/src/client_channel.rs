@@ -42,6 +42,7 @@ impl PendingOpen {
         outbound: &mut Outbound,
     ) -> Result<Self, TransportError> {
         let policy = &*config.policy;
+        // SequenceNumbers continue over all tokens of a channel (OPC 10000-6, 6.7.2.4).
         if is_new {
             let legacy = policy.legacy_sequence_numbers();
             outbound.sequence = SequenceSender::new(legacy);
@@ -106,6 +107,7 @@ impl PendingOpen {
         }
         // OPC 10000-6, 6.7.4: abandon the channel if the certificate that signs differs from the one that was used
         // for encryption.
+        // It is empty with SecurityPolicy None, which checks no certificate.
         let known = config.server_certificate.der();
         if !known.is_empty() && known != header.sender_certificate {
             return Err(SecurityError::OtherCertificate.into());
@@ -116,6 +118,7 @@ impl PendingOpen {
         }
         let response = decode_open_response(inbound.buffer.get(body))?;
         let token = response.security_token;
+        // A renewal must not move the client to another channel.
         let same = self.is_new || token.channel_id == outbound.channel_id;
         if token.channel_id != channel_id || !same {
             return Err(TransportError::SecureChannelIdInvalid(token.channel_id));

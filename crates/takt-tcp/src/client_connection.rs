@@ -240,6 +240,7 @@ impl ClientConnection {
         };
         // OPC 10000-6, 6.7.7: the client verifies the RequestId. The caller ignores responses to requests that it has
         // given up.
+        // RequestIds wrap: those of the lower half of the circle were used already.
         if self.last_request_id.wrapping_sub(request_id) > u32::MAX / 2 {
             return Err(TransportError::RequestIdUnknown(request_id));
         }
@@ -270,6 +271,7 @@ impl ClientConnection {
     /// Takes the response to OpenSecureChannel.
     fn opened(&mut self, chunk: &Chunk, now: Instant) -> Result<(), TransportError> {
         let not_asked = TransportError::MessageType(MessageType::OpenSecureChannel.code());
+        // A response that nobody asked for must not replace keys.
         let pending = self.pending_open.take().ok_or(not_asked)?;
         let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
         let token = pending.complete(&self.config, chunk, inbound, outbound, now)?;
@@ -301,6 +303,7 @@ impl ClientConnection {
             .message(kind, tokens.current(), request_id, |encoder| {
                 if let Err(error) = encode(encoder) {
                     failed = Some(error);
+                    // Without a body, `message` appends nothing.
                     encoder.truncate(0);
                 }
             })?;
@@ -317,6 +320,7 @@ impl ClientConnection {
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         match &self.tokens {
+            // One renewal at a time. `TcpClient::maintain` relies on `None` here while one is under way.
             Some(tokens) if self.state == State::Open && self.pending_open.is_none() => {
                 Some(tokens.current().renew_at())
             }

@@ -59,6 +59,7 @@ impl Completions {
     /// Returns the connections that called their wakers since the last call; return the list with
     /// [`recycle`](Self::recycle).
     pub(crate) fn take(&mut self) -> Vec<u64> {
+        // Before the queue is taken: whoever adds an entry after that wakes the thread again.
         self.shared.waker.drain();
         let mut queue = self
             .shared

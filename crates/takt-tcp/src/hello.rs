@@ -158,6 +158,7 @@ impl Hello {
         let mut d = Decoder::new(body);
         let peer = PeerLimits::decode(&mut d, "Hello")?;
         // All versions so far are 0, and a server answers with its own version: a higher one is not refused.
+        // Read as bytes: a URL that is not UTF-8 gets the StatusCode of a bad URL, too.
         let url = d.byte_string().map_err(|_| TransportError::EndpointUrl)?;
         let url = url.unwrap_or_default();
         if url.len() > MAX_ENDPOINT_URL_LENGTH {
@@ -208,6 +209,7 @@ pub(crate) fn encode_reason(
     reason: &str,
 ) -> Result<(), EncodeError> {
     let mut end = reason.len().min(MAX_REASON_LENGTH);
+    // This ends at 0 at the latest, which is a boundary.
     while !reason.is_char_boundary(end) {
         end -= 1;
     }

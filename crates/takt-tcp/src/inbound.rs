@@ -61,6 +61,7 @@ impl Inbound {
     pub(crate) fn new(channel_id: u32) -> Self {
         Self {
             buffer: ReceiveBuffer::new(MAX_CONTROL_MESSAGE),
+            // A placeholder: the policy of the channel decides when it opens.
             sequence: SequenceReceiver::new(true),
             channel_id,
             assembler: Assembler::default(),
@@ -199,6 +200,7 @@ impl Inbound {
         let bytes = self.buffer.get_mut(chunk.range.clone());
         let end = security.open(bytes, header, self.sequence.last())?;
         let sequence = SequenceHeader::parse(&bytes[..end], header).ok_or(SecurityError::Length)?;
+        // Only after the chunk is verified: a forged number must not count.
         self.sequence.accept(sequence.sequence_number)?;
         let start = chunk.range.start;
         let body = start + header + chunk::SEQUENCE_HEADER_SIZE..start + end;
@@ -223,6 +225,7 @@ impl Inbound {
                     let limit = self.max_message_size;
                     return Err(TransportError::MessageTooLarge { limit });
                 }
+                // One chunk is the usual case: its body is handled where it was received.
                 let body = Body::Received(body);
                 Ok(Message::Complete { request_id, body })
             }

@@ -77,6 +77,7 @@ pub(crate) fn listen(url: &EndpointUrl) -> Result<(TcpListener, SocketAddr), Bin
     })?;
     let bind = || {
         let listener = TcpListener::bind(&*addresses)?;
+        // The standard library listens already, with a shorter queue: another call only changes its length.
         rustix::net::listen(&listener, BACKLOG)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;

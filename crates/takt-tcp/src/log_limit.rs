@@ -24,6 +24,7 @@ impl LogLimit {
     /// Counts an event. If a line may be logged now, returns the number of events before this one that got none.
     pub(crate) fn admit(&self, now: Instant) -> Option<usize> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A token bucket as one point in time: each line moves it on by a pause.
         let rested = state.rested.map_or(now, |rested| rested.max(now)) + PAUSE;
         if rested > now + PAUSE * BURST {
             state.left_out += 1;

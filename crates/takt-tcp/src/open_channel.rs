@@ -32,6 +32,7 @@ pub(crate) fn is_without_security(chunk: &[u8]) -> bool {
     let uri = SECURITY_POLICY_NONE.as_bytes();
     let header = chunk.get(CHANNEL_HEADER_SIZE..);
     let header = header.and_then(<[u8]>::split_first_chunk::<4>);
+    // An empty URI stands for None as well; it may wait for a turn.
     header.is_some_and(|(length, rest)| {
         usize::try_from(u32::from_le_bytes(*length)) == Ok(uri.len()) && rest.starts_with(uri)
     })

@@ -54,6 +54,7 @@ impl Outbound {
             waiting: WaitingMessages::default(),
             divides_later: false,
             room: usize::MAX,
+            // A placeholder: the policy of the channel decides when it opens.
             sequence: SequenceSender::new(true),
             limits,
             channel_id,
@@ -89,6 +90,7 @@ impl Outbound {
             }
         } else if self.sent >= KEPT_CAPACITY && self.sent >= self.bytes.len() / 2 {
             // Sent bytes are removed, so that the buffer stays small even if the peer always leaves some unsent.
+            // At least as many are removed as are moved, so a byte is moved once on average.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
@@ -108,6 +110,7 @@ impl Outbound {
 
     /// Discards the unsent bytes. Returns `false` if the peer has received a part of a message and will miss its end.
     pub(crate) fn forget(&mut self) -> bool {
+        // Ends of messages are not known: unsent bytes may be the rest of one that has begun.
         let is_clean = self.bytes.is_empty();
         self.bytes = Vec::new();
         self.sent = 0;
@@ -144,6 +147,7 @@ impl Outbound {
     /// Returns the largest body that `token` and the peer's limits allow.
     pub(crate) fn max_message(&self, token: &Token) -> usize {
         let max_body = self.max_body(token);
+        // The peer may allow u32::MAX chunks.
         let by_chunks = max_body.saturating_mul(self.limits.max_sent_chunk_count as usize);
         by_chunks.min(self.limits.local.max_sent_message_size as usize)
     }
@@ -176,6 +180,7 @@ impl Outbound {
             return Ok((result, false));
         }
         if self.divides_later && body >= DIVIDED_LATER && message_type == MessageType::Message {
+            // These are few bytes. The large body is not copied: its memory becomes that of the waiting message.
             let earlier = self.bytes[..start].to_vec();
             let bytes = std::mem::replace(&mut self.bytes, earlier);
             self.waiting.push(request_id, bytes, start + BODY);
@@ -282,7 +287,9 @@ impl Outbound {
         let full = security.sealed_size(SYMMETRIC_HEADER_SIZE, max_body);
         let last = (body - 1) / max_body;
         let last_body = body - last * max_body;
+        // Without the end of the last chunk: `seal` makes room for its padding and signature.
         self.bytes.resize(start + last * full + BODY + last_body, 0);
+        // The last one first, because each moves into the place of those behind it.
         for index in (1..=last).rev() {
             let from = start + BODY + index * max_body;
             let length = if index == last { last_body } else { max_body };

@@ -68,6 +68,7 @@ impl ReceiveBuffer {
         }
         let capacity = self.capacity_for(expected);
         if self.bytes.len() < capacity {
+            // Exactly as much as `capacity_for` returns: the caller has charged that.
             self.bytes.reserve_exact(capacity - self.bytes.len());
             self.bytes.resize(capacity, 0);
         }

@@ -34,6 +34,7 @@ impl ReverseHello {
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, TransportError> {
         let code = MessageType::ReverseHello.code();
         let begun = bytes.len().min(code.len());
+        // A peer of another protocol is refused at its first byte, not after a timeout.
         if bytes[..begun] != code[..begun] {
             let mut found = [0; 3];
             found[..begun].copy_from_slice(&bytes[..begun]);
@@ -126,6 +127,7 @@ impl ReversePauses {
                 Self::AFTER_USE
             }
             ReverseOutcome::Unused => {
+                // The bound keeps the shift in range; LONGEST is reached long before.
                 let longest = Self::FIRST.saturating_mul(1 << self.failures.min(16));
                 let longest = longest.min(Self::LONGEST);
                 self.failures = self.failures.saturating_add(1);

@@ -42,6 +42,7 @@ pub enum ReverseError {
 #[derive(Debug, Clone)]
 pub struct ReverseListener {
     shared: Arc<Shared>,
+    // The thread holds `shared` as well, so only this counts the copies of the listener.
     _open: Arc<Open>,
 }
 

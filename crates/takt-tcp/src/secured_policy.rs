@@ -256,6 +256,7 @@ impl ChunkSecurity for Asymmetric {
         match self.profile.asymmetric_encryption() {
             Some(algorithm) => SecuritySizes {
                 signature,
+                // Positive: RSA keys have 2048 bits at least.
                 plain_block: cipher_block - algorithm.overhead(),
                 cipher_block,
             },

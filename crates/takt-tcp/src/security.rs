@@ -177,6 +177,7 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
         if sizes.signature > 0 {
             self.verify(&chunk[..end], &chunk[end..end + sizes.signature])?;
         }
+        // After the signature only, so that nobody learns from errors about the padding.
         match sizes.padding_size_bytes() {
             0 => {}
             size_bytes => {

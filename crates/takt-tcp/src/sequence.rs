@@ -30,6 +30,7 @@ impl SequenceSender {
     /// Returns the number for the next chunk.
     pub(crate) const fn take(&mut self) -> u32 {
         let number = self.next;
+        // Legacy numbers may wrap anywhere in the last 1024.
         self.next = if self.legacy && number > LEGACY_LAST {
             1
         } else {

@@ -259,6 +259,7 @@ impl<C> ServedConnection<C> {
         if event.is_writable() && self.flush(now) == Fate::Remove {
             return Fate::Remove;
         }
+        // While requests are left in the buffer, more bytes would only make it grow.
         if event.is_readable() && !self.machine.is_congested() && !self.is_interrupted {
             match self.receive() {
                 Ok(true) => self.last_progress = now,
@@ -287,6 +288,7 @@ impl<C> ServedConnection<C> {
             let fate = match self.handle_events(handler, now) {
                 Ok(Fate::Stay) => self.flush(now),
                 Ok(fate) => {
+                    // Responses go out before the socket closes; for one that starves, sending frees memory.
                     self.flush(now);
                     fate
                 }
@@ -329,6 +331,7 @@ impl<C> ServedConnection<C> {
                         }
                         RequestOutcome::Deferred => request.defer(),
                     }
+                    // This request may have activated or closed the Session.
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);
                     handled_now += 1;
@@ -342,6 +345,7 @@ impl<C> ServedConnection<C> {
                     let handled = handler.connect(self.address, channel, waker);
                     self.machine.set_session(handler.has_session(&handled));
                     self.handled = Some(handled);
+                    // Opening took milliseconds: the others come first now.
                     if self.machine.is_secured() {
                         return Ok(self.interrupt());
                     }

@@ -45,6 +45,7 @@ impl OpenRequest {
     ) -> Result<Self, TransportError> {
         let bytes = inbound.chunk(chunk);
         let channel_id = chunk::secure_channel_id(bytes);
+        // A client without a channel sends 0.
         let expected = channel.map_or(0, |_| inbound.channel_id);
         if channel_id != expected {
             return Err(TransportError::SecureChannelIdInvalid(channel_id));
@@ -145,6 +146,7 @@ impl ServerChannel {
             ..
         } = opening;
         let asymmetric = policy.asymmetric(&client, Some(&thumbprint))?;
+        // A renewal continues the SequenceNumbers of the channel (OPC 10000-6, 6.7.2.4).
         if channel.is_none() {
             let legacy = policy.legacy_sequence_numbers();
             inbound.sequence = SequenceReceiver::new(legacy);

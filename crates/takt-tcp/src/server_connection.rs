@@ -208,6 +208,7 @@ impl ServerConnection {
                 self.chunk_deadline = match self.chunk_deadline {
                     _ if !self.inbound.is_incomplete() => None,
                     None => Some(now + self.config.chunk_timeout),
+                    // Further bytes do not move it: a client that sends byte by byte is late all the same.
                     begun => begun,
                 };
                 let is_idle = self.state == State::Open && !self.inbound.is_incomplete();
@@ -247,6 +248,7 @@ impl ServerConnection {
                     let channel = self.channel.as_mut().ok_or(TransportError::Closed)?;
                     let security = channel.tokens.receive(token_id, now)?;
                     let message = self.inbound.message(&chunk, security)?;
+                    // After the chunk is verified: a forged one must not end the older token.
                     channel.tokens.used(token_id);
                     if let Message::Complete { request_id, body } = message {
                         return Ok(Step::Request { request_id, body });
@@ -430,6 +432,7 @@ impl ServerConnection {
         self.recount();
         self.send_deadline = match self.send_deadline {
             _ if self.outbound.unsent().is_empty() => None,
+            // Only progress moves the deadline.
             Some(deadline) if count == 0 => Some(deadline),
             _ => Some(now + self.config.send_timeout),
         };

@@ -127,6 +127,7 @@ fn send_fault(
     if let Some(handle) = request_handle {
         let kind = MessageType::Message;
         let (result, _) = outbound.message(kind, token, request_id, |encoder| {
+            // Without a body, `message` appends nothing, and the abort chunk follows.
             fault::encode_fault(encoder, handle, status).inspect_err(|_| encoder.truncate(0))
         })?;
         if result.is_ok() {

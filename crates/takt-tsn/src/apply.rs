@@ -118,7 +118,7 @@ pub fn apply(
 /// Returns the commands that [`apply`] runs to change an interface in this state, without those that ask the system.
 pub fn changes(plan: &PortPlan, before: &KernelState) -> Vec<ShellCommand> {
     let mut commands = Vec::new();
-    // It stops the gates of a taprio that is there already.
+    // `clsact` freezes the gates of a taprio that is there already, so it comes before the disciplines.
     if !plan.marked.is_empty() && !before.has_clsact() {
         commands.push(add_clsact(&plan.interface));
     }
@@ -262,6 +262,7 @@ fn restore(
     if !differences.is_empty() {
         return Err(ApplyError::NotAsBefore(differences));
     }
+    // The saved state goes last: until then, a second call can restore the rest.
     states.remove(place)?;
     Ok(ClearOutcome::Restored)
 }

@@ -45,6 +45,7 @@ pub fn class_counters(state: &KernelState) -> Vec<ClassCounters> {
         }];
     };
     let class = |(number, queues): (usize, &u16)| {
+        // Queues count from 0. The classes of the kernel that stand for them count from 1.
         let first = map.first_queue(number);
         let parents = (first..first.saturating_add(*queues))
             .map(|queue| QdiscParent::Class(root.handle, queue + 1));

@@ -109,6 +109,7 @@ pub fn script(plan: &PortPlan) -> Vec<String> {
     ];
     let mut commands = qdisc_commands(plan);
     if !plan.marked.is_empty() {
+        // `clsact` comes before the disciplines: attached beside taprio, it freezes the gates (Linux 6.12).
         lines.push(format!(
             "{} 2>/dev/null || true",
             add_clsact(&plan.interface)

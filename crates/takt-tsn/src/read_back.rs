@@ -109,6 +109,7 @@ fn read_qdisc(value: &Value) -> Option<KernelQdisc> {
         None => QdiscParent::Root,
         Some(parent) => {
             let (handle, class) = parent.split_once(':')?;
+            // The children of a default `mq` have the parent `:1`, without a handle.
             let class = u16::from_str_radix(class, 16).unwrap_or(0);
             QdiscParent::Class(
                 QdiscHandle(u16::from_str_radix(handle, 16).unwrap_or(0)),

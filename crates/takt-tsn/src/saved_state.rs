@@ -94,6 +94,7 @@ fn depth(qdisc: &Qdisc, all: &[Qdisc]) -> usize {
     while let crate::qdisc::QdiscParent::Class(handle, _) = here.parent {
         depth += 1;
         match all.iter().find(|other| other.handle == handle) {
+            // In a file that was tampered with, parents may form a circle.
             Some(parent) if depth <= all.len() => here = parent,
             _ => break,
         }
@@ -207,6 +208,7 @@ fn write_durably(directory: &Path, path: &Path, text: &str) -> std::io::Result<(
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&new, path)?;
+    // The new name is durable only when the directory is, too.
     File::open(directory)?.sync_all()
 }
 

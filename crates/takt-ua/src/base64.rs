@@ -6,6 +6,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let mut group = [0; 4];
+        // Three bytes are the low 24 bits: four digits of six bits.
         for (target, byte) in group.iter_mut().skip(1).zip(chunk) {
             *target = *byte;
         }
@@ -27,6 +28,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
+    // One digit of the last group would be less than a byte.
     if digits.len() % 4 == 1 || padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
         return None;
     }

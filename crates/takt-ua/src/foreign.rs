@@ -58,6 +58,7 @@ fn decode_with<'a, T, E>(
 ) -> Result<T, E> {
     let mut decoder = Decoder::tolerant(bytes, limits, false, pass_structure);
     let decoded = decode(&mut decoder);
+    // A guess that was wrong hardly ever ends exactly where the message ends.
     if !decoder.has_doubt() || (decoded.is_ok() && decoder.remaining() == 0) {
         return decoded;
     }
@@ -81,6 +82,7 @@ pub fn decode_body<'a, T: Structure, R>(
 
 /// Reads past the structure of the standard with this `Default Binary` encoding.
 fn pass_structure(encoding_id: u32, decoder: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    // `of_encoding` also finds XML encodings, whose bodies are no binary structures.
     let known = StructureDescription::of_encoding(encoding_id)
         .filter(|known| known.binary_encoding_id == encoding_id);
     match known {
@@ -112,6 +114,7 @@ fn pass_fields(
             (FieldType::Enumeration(_), true) => pass_array(BuiltInType::Int32, decoder)?,
             (FieldType::Structure(id), is_array) => {
                 let inner = StructureDescription::of_type(id).ok_or_else(|| unknown(decoder))?;
+                // Each element takes a byte at least in the check, which bounds the loop for structures without fields.
                 let count = match is_array {
                     true => decoder.array_length(1)?.unwrap_or(0),
                     false => 1,

@@ -32,6 +32,7 @@ pub(crate) fn array<E: NestingError>(
     let mut first = Some(value);
     while let Some(Value::Array(elements)) = first {
         lengths.push(elements.len());
+        // The first element of each level tells the lengths; `collect` refuses elements that differ.
         first = elements.first().filter(|_| nests);
     }
     let mut elements = Elements::empty(built_in_type);

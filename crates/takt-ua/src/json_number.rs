@@ -37,6 +37,7 @@ pub(crate) fn rounded(number: f64) -> Option<f32> {
         reason = "the range is checked, and rounding is what Float is for"
     )]
     let single = number as f32;
+    // Infinity is a Float only if the sender meant infinity.
     (single.is_finite() || !number.is_finite()).then_some(single)
 }
 

@@ -68,6 +68,7 @@ pub fn release_unused() -> bool {
     let round = kept.round;
     let is_old = |(freed, _): &(u64, Vec<u8>)| *freed < round;
     if !kept.buffers.first().is_some_and(is_old) {
+        // The next call releases what is kept now and still unused by then.
         kept.round += 1;
         return false;
     }
@@ -124,6 +125,7 @@ pub fn buffer(capacity: usize) -> Vec<u8> {
     }
     let buffer = lock().take(capacity);
     let buffer = buffer.unwrap_or_else(|| {
+        // A capacity that overflows fails in `with_capacity` as well, with its own message.
         let rounded = capacity.checked_next_multiple_of(STEP);
         Vec::with_capacity(rounded.unwrap_or(capacity))
     });

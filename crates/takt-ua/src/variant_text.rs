@@ -74,6 +74,7 @@ fn beginning(array: &Array) -> Value {
     if let Some(first) = dimensions.first_mut() {
         *first = (*first).min(SHOWN as u32 + 1);
     }
+    // One row more tells `write_beginning` that there are more.
     let count = row.saturating_mul(SHOWN + 1);
     to_value(&Variant::Array(Box::new(Array {
         elements: array.elements.select(0..count.min(array.len())),

@@ -84,6 +84,7 @@ impl HeaderLayout {
 
     /// Checks that the headers of a message are those of the layout, with or without security.
     pub fn check(self, message: &NetworkMessageRef<'_>) -> Result<(), HeaderLayoutViolation> {
+        // A missing PublisherId is reported with the other fields.
         let typed = match (self, message.publisher_id) {
             (Self::UadpPeriodicFixed, id) => {
                 matches!(

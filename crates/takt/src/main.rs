@@ -35,6 +35,7 @@ fn explained(answer: &clap::Error) -> ! {
     let printed = answer
         .print()
         .and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
+    // Help and version are ordinary output: `takt --help | head` ends as every command does whose reader is gone.
     if !answer.use_stderr() {
         output::written(printed);
     }

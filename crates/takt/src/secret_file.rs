@@ -14,6 +14,7 @@ const MAX_FILE: u64 = 64 << 10;
 /// The file cannot be read, has more than 64 KiB, or is not UTF-8.
 pub fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
+    // One byte more than allowed tells a long file from one that fits. Its length is not asked for, because a pipe has none.
     let read = File::open(path)?
         .take(MAX_FILE + 1)
         .read_to_string(&mut text)?;

@@ -89,6 +89,7 @@ impl Condition {
         self.user = kept.user;
         self.message = kept.message.into_string();
         self.event_ids = kept.event_ids.into_iter().take(REMEMBERED).collect();
+        // Only the ids of the current activation were kept.
         self.current_ids = self.event_ids.len();
     }
 
@@ -184,6 +185,7 @@ impl Condition {
     /// acknowledged remain valid.
     pub(super) fn begin_again(&mut self, value: f64) {
         let pending = (!self.is_acked).then_some(self.current_ids);
+        // As if it had just become active: then `set_active` demands an acknowledgement.
         let active = self.active.take();
         self.set_active(active, value);
         self.current_ids = pending.unwrap_or(self.current_ids);
@@ -273,6 +275,7 @@ impl Condition {
             self.event_ids.pop_front();
         }
         self.event_ids.push_back(event_id.clone());
+        // An id that was dropped does not count any more.
         self.current_ids = (self.current_ids + 1).min(self.event_ids.len());
         let is_shelved = self.shelving.as_ref().is_some_and(Shelving::is_shelved);
         let identity = &self.identity;

@@ -118,6 +118,7 @@ impl Limits {
     /// Returns the state of a value after the state `before`.
     fn state(&self, value: f64, before: Option<LimitState>) -> Option<LimitState> {
         use LimitState::{High, HighHigh, Low, LowLow};
+        // The deadband holds back the return from a state, not the way into it.
         let back = |states: &[LimitState]| match before {
             Some(before) if states.contains(&before) => self.deadband,
             _ => 0.0,
@@ -132,6 +133,7 @@ impl Limits {
                 value <= limit.value || back > 0.0 && value < limit.value + back
             })
         };
+        // The outer limits come first: beyond one of them, the inner one is exceeded, too.
         if above(self.high_high, back(&[HighHigh])) {
             Some(HighHigh)
         } else if below(self.low_low, back(&[LowLow])) {
@@ -167,6 +169,7 @@ impl LimitMonitor {
 
     /// Takes a value. Returns the new state if it is another one.
     pub(crate) fn update(&mut self, value: f64, now: Instant) -> Option<Option<LimitState>> {
+        // NaN is neither above nor below a limit.
         if value.is_nan() {
             return None;
         }
@@ -176,6 +179,7 @@ impl LimitMonitor {
             return None;
         }
         let since = match self.pending {
+            // The delay is that of the alarm, not of one limit, so it does not begin again at the next limit.
             Some((pending, since)) if pending.is_some() == state.is_some() => since,
             _ => now,
         };

@@ -61,6 +61,7 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
         }
         AuditedAction::Certificate { .. } => {
             let client = &caller.channel.security.client_certificate;
+            // Bytes that are no certificate have a thumbprint, too.
             if let Some(leaf) = client.leaf_der() {
                 let thumbprint = Thumbprint::of(leaf).to_string();
                 add("ClientCertificateThumbprint", json!(thumbprint));
@@ -81,6 +82,7 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
                 let thumbprint = Thumbprint::of(leaf).to_string();
                 add("UserCertificateThumbprint", json!(thumbprint));
             }
+            // A user who is refused has no roles.
             if !record.status.is_bad() {
                 add("Roles", json!(caller.roles.to_string()));
             }

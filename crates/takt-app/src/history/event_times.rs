@@ -88,10 +88,12 @@ impl EventTimes {
         if times.is_recorded(key, time.0, &id, store) {
             return Place::Recorded;
         }
+        // Many Events with one Time come together: the search goes on behind the last of them.
         let mut free = match times.given.0 == time.0 {
             true => times.given.1.saturating_add(1),
             false => time.0,
         };
+        // Behind the latest record every time is free.
         if free <= times.last {
             let mut stored = store.records(key).ok();
             let mut is_stored = |at: i64| {

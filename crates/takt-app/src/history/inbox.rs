@@ -213,6 +213,7 @@ impl Inbox {
         }
         state.is_asleep = false;
         state.bytes = 0;
+        // The end holds for later calls, too.
         let is_ending = state.work.is_ending;
         std::mem::replace(
             &mut state.work,

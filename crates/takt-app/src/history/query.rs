@@ -89,6 +89,7 @@ impl Query {
             }
             Self::Processed(Box::new(query))
         };
+        // The point has the whole state of the query, so that nothing is kept for a client that never continues.
         let point = read.node.continuation_point.as_bytes();
         if !point.is_empty() {
             query

@@ -81,6 +81,7 @@ impl Sampled {
     /// Observes a stored value, unless it is observed already.
     pub(super) fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, inbox: &Arc<Inbox>) {
         let known = self.observer.as_ref();
+        // The Weak keeps the address from being used for another value.
         if known.is_some_and(|(_, known)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(stored))) {
             return;
         }
@@ -99,6 +100,7 @@ impl Sampled {
         remote: &takt_space::RemoteValue,
         inbox: &Arc<Inbox>,
     ) {
+        // One question at a time, however slow the source is.
         if self.is_asked.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -174,6 +176,7 @@ impl Drop for Asked {
         let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
         let value = self.answer.take().unwrap_or_else(no_answer);
         self.inbox.arrive(self.index, Sample::of(&value));
+        // After the sample, so that the one of the next question cannot come before it.
         self.is_asked.store(false, Ordering::Release);
     }
 }

@@ -152,6 +152,7 @@ impl Group {
 
     /// Returns the time of the next request; `None` for now.
     fn due_at(&self) -> Option<Instant> {
+        // `None` is less than any time, so one of them is enough.
         self.ring.request_at().max(self.not_before)
     }
 

@@ -89,6 +89,7 @@ impl KeyReceiver {
         let space = server.address_space();
         space.set_method(&method, MethodHandler::local(handler))?;
         let serving = Serving::start(&server, &[options.endpoint], options.serve)?;
+        // The folder of the certificate is known only now.
         if let Some(security) = server.security() {
             let (_, key) = security
                 .store()
@@ -146,6 +147,7 @@ impl Pushed {
     fn has(&self, update: &SecurityKeyUpdate) -> bool {
         self.last.as_ref().is_some_and(|last| {
             let last = &last.update;
+            // TimeToNextKey is another one each time.
             last.security_policy_uri == update.security_policy_uri
                 && last.first_token_id == update.first_token_id
                 && last.key_lifetime == update.key_lifetime

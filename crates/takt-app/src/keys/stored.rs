@@ -71,6 +71,7 @@ fn values(id: &str, keys: &ReceivedKeys) -> [Variant; VALUES] {
         .keys
         .iter()
         .map(|key| ByteString::from(key.as_slice()));
+    // SetSecurityKeys has the current key apart from the future ones.
     let current = all.next().unwrap_or_default();
     [
         Variant::from(id),
@@ -105,6 +106,7 @@ fn decode(bytes: &[u8]) -> Option<Vec<(String, ReceivedKeys)>> {
         for _ in 0..VALUES {
             values.push(Variant::decode(&mut decoder).ok()?);
         }
+        // The time is last, behind the arguments of SetSecurityKeys.
         let Some(Variant::DateTime(at)) = values.pop() else {
             return None;
         };
@@ -121,6 +123,7 @@ impl ReceivedKeys {
     pub(super) fn aged(&self, now: SystemTime) -> Option<(SecurityKeyUpdate, Duration)> {
         let mut left = now.duration_since(self.at).ok()?;
         let mut update = self.update.clone();
+        // The last key stays, however old: the caller decides for how long after its end it is used.
         while left >= update.time_to_next_key && update.keys.len() > 1 {
             left -= update.time_to_next_key;
             update.keys.remove(0);

@@ -69,6 +69,7 @@ impl Declarations {
                 })?;
             }
         }
+        // Parents before children.
         self.objects.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
     }
@@ -152,6 +153,7 @@ fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
         }
     }
     let mut seen = BTreeSet::new();
+    // Nothing can be below a leaf.
     let folder = leaves.iter().find(|path| folders.contains(**path));
     match folder.or_else(|| paths.iter().find(|path| !seen.insert(**path))) {
         Some(path) => Err(ProviderError::Duplicate((*path).to_owned())),

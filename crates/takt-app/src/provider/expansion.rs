@@ -74,6 +74,7 @@ pub(super) fn expand(view: &View<'_>, instance: &Instance) -> Result<Expanded, I
     expansion.check_wanted(&extra)?;
     expansion.add_extra(extra);
     expansion.organize()?;
+    // The Properties of `add_extra` were not counted yet.
     if expansion.expanded.nodes.len() > MAX_NODES {
         return Err(InstanceError::TooManyNodes { limit: MAX_NODES });
     }
@@ -163,6 +164,7 @@ impl Expansion<'_, '_> {
         let names = members.iter();
         let names = names.map(|member| member.browse_name.name.as_str().to_owned());
         self.seen.insert(path.clone(), (class, names.collect()));
+        // A type may contain itself.
         if depth > MAX_DEPTH || self.expanded.nodes.len() > MAX_NODES {
             return Err(InstanceError::TooManyNodes { limit: MAX_NODES });
         }
@@ -257,6 +259,7 @@ impl Expansion<'_, '_> {
     /// Returns true if the application chose this member or one below it.
     fn is_wanted(&self, path: &str) -> bool {
         let below = |wanted: &String| {
+            // A path whose last name only begins like this one is another member.
             let rest = wanted.strip_prefix(path);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };

@@ -125,6 +125,7 @@ impl Codec<'_> {
                 StructureType::StructureWithSubtypedValues | StructureType::UnionWithSubtypedValues
             );
         let is_structure = built_in == BuiltInType::ExtensionObject;
+        // A field that takes any structure has it in an ExtensionObject; others have its fields in place.
         if is_structure && !takes_subtypes && field.data_type.standard_id() != Some(ids::STRUCTURE)
         {
             let inner = self.0.structure_definition(&field.data_type);
@@ -321,6 +322,7 @@ impl Codec<'_> {
                     return Err(StructureError::Field(field.name.as_str().to_owned()));
                 }
                 let rest = decoder.rest();
+                // The end of the value is where its last field ends.
                 self.decode(inner, decoder, depth + 1)?;
                 let size = rest.len() - decoder.remaining();
                 Ok(Variant::from(ExtensionObject {

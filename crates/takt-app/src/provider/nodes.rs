@@ -138,6 +138,7 @@ impl Nodes {
             for alarm in alarms.filter(|alarm| alarm.variable == variable.path) {
                 watched.push(alarm.watched(value.clone()));
             }
+            // A source may take its time, so workers ask it, unless the application promises that it is quick.
             let value = match variable.is_inline {
                 true => value,
                 false => workers.value(value),

@@ -163,6 +163,7 @@ pub(super) fn check(types: &[OwnType]) -> Result<(), ProviderError> {
             mistake,
         };
         own.check().map_err(failed)?;
+        // Fields have only types that come before, so that no structure can contain itself.
         if let OwnType::Structure(structure) = own {
             for field in &*structure.fields {
                 check_known(&known, &field.data_type).map_err(failed)?;

@@ -89,6 +89,7 @@ impl Plan {
         let endpoints = builder.endpoints(&offer.endpoints);
         let mut references = Vec::new();
         let declarations = &offer.declarations;
+        // First, so that a DataType exists when a Variable that has it is added.
         for data_type in &declarations.data_types {
             builder.data.extend(data_type.nodes(namespaces.own));
             for property in data_type.properties() {
@@ -110,6 +111,7 @@ impl Plan {
             builder.method(method);
             references.extend(builder.interaction_via(&method.path, &endpoints));
         }
+        // After the Variables, to which the references of alarms lead.
         for alarm in &declarations.alarms {
             builder.alarm(alarm);
             references.extend(builder.interaction_via(&alarm.path, &endpoints));
@@ -127,6 +129,7 @@ impl Plan {
             for node in &mut nodes {
                 mapped::replace(map, node);
             }
+            // Only here the parent is known: it may be a folder that this plan adds.
             if let Some(root) = nodes.first_mut() {
                 root.parent_node_id = parent;
             }

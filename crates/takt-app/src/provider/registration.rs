@@ -73,6 +73,7 @@ impl Stop {
 
 impl Drop for Stop {
     fn drop(&mut self) {
+        // Before the wake-up, so that the thread finds the end.
         drop(self.sender.take());
         self.waker.wake();
     }
@@ -222,6 +223,7 @@ impl Registration {
                 add_in_one_request(client, instance)?;
             }
             add_references(client, &plan.references)?;
+            // Last, because it makes the Provider available.
             add_nodes(client, &[namespaces.revision(self.revision)])?;
         }
         if first && let Some(secret) = &self.secret {

@@ -93,6 +93,7 @@ pub(crate) fn towards(endpoints: Vec<Endpoint>, registry: &Endpoint) -> Vec<Endp
         );
         return endpoints;
     };
+    // A registry on this host reaches the endpoints at all addresses.
     if local.is_loopback() {
         return endpoints;
     }
@@ -111,6 +112,7 @@ fn local_address_towards(peer: &EndpointUrl) -> Option<IpAddr> {
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind((any, 0)).ok()?;
+    // This only chooses the route.
     socket.connect(peer).ok()?;
     Some(socket.local_addr().ok()?.ip())
 }
@@ -152,6 +154,7 @@ impl FromStr for Advertised {
         if host.is_unspecified() {
             return Err(failed("no client can connect to this address"));
         }
+        // The URL has a port in any case: the text tells whether one was given. An address in brackets has colons of its own.
         let after_host = text.rsplit_once(']').map_or(text, |(_, after)| after);
         let port = after_host.contains(':').then(|| host.port());
         if port == Some(0) || text.ends_with(':') {

@@ -38,6 +38,7 @@ impl Services {
         let before = response.position();
         let outcome = handle(response);
         self.counters.request(length);
+        // A response that comes later is counted by `take_completed`.
         if matches!(outcome, RequestOutcome::Complete) {
             self.counters.response(response.position() - before);
         }
@@ -106,6 +107,7 @@ impl takt_tcp::TcpChannels for Services {
             server_certificate: channel.server_certificate.to_vec(),
         };
         let endpoint_url = channel.endpoint_url.to_owned();
+        // A socket for IPv6 has clients over IPv4 with mapped addresses.
         let is_beyond = self.none_on_loopback_only && !address.ip().to_canonical().is_loopback();
         let is_restricted =
             (!self.allows_none || is_beyond) && security.mode == MessageSecurityMode::None;

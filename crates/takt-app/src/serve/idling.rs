@@ -63,6 +63,7 @@ impl Idling {
         let Some(processor) = self.bound_to else {
             return step;
         };
+        // A thread that spins would keep the processor from the client.
         let shares = client_is_on(processor);
         arrivals.share_processor(shares);
         if shares { WaitStep::Sleep(None) } else { step }

@@ -118,6 +118,7 @@ fn update_certificate(
         _ => return Err(StatusCode::BadNotSupported),
     };
     let session = &call.caller.session_id;
+    // Before the expensive checks, whose result could not be used.
     administration.state().check_transaction(session)?;
     let uri = &administration.application_uri;
     let checked = administration.security.check_update(&chain, uri, key);

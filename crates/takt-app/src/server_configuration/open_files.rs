@@ -105,6 +105,7 @@ impl OpenFiles {
         session: &NodeId,
         handle: u32,
     ) -> Result<Option<Vec<u8>>, StatusCode> {
+        // A Session closes only what it has opened.
         self.get(session, handle)?;
         let file = self.files.remove(&handle);
         Ok(file.filter(|file| file.is_written).map(|file| file.bytes))
@@ -147,6 +148,7 @@ impl OpenFile {
             return Err(StatusCode::BadRequestTooLarge);
         }
         let length = end.max(self.bytes.len());
+        // Charged first, so that a refused write changes nothing.
         self.charge
             .resize(length)
             .map_err(|_| StatusCode::BadOutOfMemory)?;

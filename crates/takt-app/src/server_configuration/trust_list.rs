@@ -121,6 +121,7 @@ fn close_and_update(
         return Err(StatusCode::BadInvalidArgument);
     };
     let session = &call.caller.session_id;
+    // The file is closed in any case, also if its content is refused.
     let written = {
         let mut state = administration.state();
         if !state.files.get(session, *handle)?.is_written() {
@@ -274,6 +275,7 @@ fn remove_certificate(
     };
     let found = list.iter().position(is_named);
     let removed = list.remove(found.ok_or(StatusCode::BadInvalidArgument)?);
+    // The certificates that it has issued could not be verified any more.
     let mut left = trusted.iter().chain(&issuers);
     if left.any(|one| !one.is_self_issued() && one.names_issuer(&removed)) {
         return Err(StatusCode::BadCertificateChainIncomplete);

@@ -129,6 +129,7 @@ impl<T: Expire> Shared<T> {
             state.thread = Thread::Asleep(next);
             state = match next {
                 Some(at) => {
+                    // The deadline is later than `now`: otherwise its entry would have been taken above.
                     let waited = self.changed.wait_timeout(state, at - now);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }

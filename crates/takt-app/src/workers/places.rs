@@ -24,6 +24,7 @@ impl Places {
     pub(super) fn take(self: &Arc<Self>) -> Option<Place> {
         let more = |used: usize| (used < self.max).then_some(used + 1);
         self.used
+            // The number protects no other data.
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
             .ok()
             .map(|_| Place(Arc::clone(self)))

@@ -57,6 +57,7 @@ impl Pool {
             return false;
         }
         let jobs = state.running + state.queue.len();
+        // A thread for each job, as far as possible: a job that blocks does not delay the others.
         if state.threads <= jobs && state.threads < self.shared.max_threads {
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("worker".to_owned());
@@ -102,6 +103,7 @@ impl Shared {
             let rest = job.run();
             let mut state = self.state();
             state.running -= 1;
+            // At the end of the queue, so that a busy job does not hold back the others.
             if rest == Rest::Queued && !state.is_stopped {
                 state.queue.push_back(job);
             }

@@ -47,6 +47,7 @@ impl Task {
         Self {
             state: Mutex::new(State {
                 reply: Some(request.reply),
+                // At the deadline, operations without a result have this one.
                 results: request.operations.failed(StatusCode::BadTimeout),
                 missing: request.operations.len(),
                 key: None,

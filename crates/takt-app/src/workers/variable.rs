@@ -143,6 +143,7 @@ impl Line {
                 Outcome::Read(part(value, range))
             }
             RemoteOperations::Write(writes) => {
+                // Reads behind the Write get the new value.
                 *last = None;
                 let written = self.write(writes.get(index)?);
                 Outcome::Write(written.err().unwrap_or(StatusCode::Good))

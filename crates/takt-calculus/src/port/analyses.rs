@@ -164,6 +164,7 @@ impl PortNetwork {
         all: &All<'_>,
     ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
         Ok(match analysis {
+            // Nobody asks for it here: `analyse_stream` leaves it out.
             Analysis::Schedule => Err(NotApplicable::NotFound),
             Analysis::TotalFlow => Ok(self.total_flow_of_way(way, all.plain.unwrap_or(all.shaped))),
             Analysis::TotalFlowShaped => Ok(self.total_flow_of_way(way, all.shaped)),

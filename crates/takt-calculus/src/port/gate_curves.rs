@@ -237,6 +237,7 @@ impl GateControlList {
                 if below {
                     distance = distance.max(&slope * &start - &sent);
                 }
+                // The window begins at 0 or meets the one before: the flat piece between them would have no length.
                 if pieces.last().is_some_and(|last| last.start == start) {
                     pieces.pop();
                 }

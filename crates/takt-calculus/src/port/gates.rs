@@ -178,6 +178,7 @@ impl GateControlList {
     }
 
     fn is_open(entry: &GateControlEntry, class: usize) -> bool {
+        // A class above 63 has no bit. `check` refuses such classes.
         u32::try_from(class)
             .ok()
             .and_then(|class| entry.gates.checked_shr(class))

@@ -192,6 +192,7 @@ impl EgressPort {
         let used: Vec<usize> = (0..self.classes.len()).filter(used).collect();
         gates.check_shared(&used)?;
         self.gates = Some(gates);
+        // `shaping` would return the curves of earlier gates. From the highest class on: each needs those of the classes above it.
         self.shapings.clear();
         for class in 0..self.classes.len() {
             let shaping = self.shaping(class)?;

@@ -179,6 +179,7 @@ impl PortNetwork {
                     }
                     if matches!(step, Step::Loopback(_)) && !visit.sent_again {
                         visit.sent_again = true;
+                        // The delay of the loopback itself is added below.
                         visit.before_loopback = visit.most.clone();
                     }
                     visit.least += least;
@@ -312,6 +313,7 @@ fn order(visits: &[Vec<Vec<Visit>>]) -> (Vec<QueueId>, usize) {
         .map(|classes| vec![0; classes.len()])
         .collect();
     for queue in queues() {
+        // The class right above is enough: it depends on those above it in turn.
         let mut sources: Vec<QueueId> = visits[queue.port][queue.class]
             .iter()
             .filter_map(|visit| visit.from)

@@ -114,6 +114,7 @@ impl PortNetwork {
                     .unwrap_or(Rational::ZERO);
                 let longest = &self.ports[port].classes()[class].longest;
                 let whole = longest / self.ports[port].link_rate() + &spread;
+                // Behind the last queue, frames need not be put together: the delay ends with the last bit.
                 let late = if last == Some(queue) {
                     Rational::ZERO
                 } else {
@@ -169,6 +170,7 @@ impl PortNetwork {
         let network = Network {
             servers,
             flows,
+            // The programme uses no order, and these servers need not have one: they may depend on each other in a circle.
             order: Vec::new(),
             passing,
         };

@@ -261,6 +261,7 @@ impl Slots<'_> {
     /// Returns the windows that end behind a time, for two cycles, or their remaining parts: from, to.
     fn from(&self, time: &Rational) -> Option<Vec<Interval>> {
         let (_, windows) = self.windows.as_ref()?;
+        // The search begins a cycle earlier, because the last window of a cycle may continue in the next one.
         let begin = Rational::from(((time - &self.base) / &self.cycle).floor() - 1) * &self.cycle;
         let begin = begin + &self.base;
         let cycles = (0..4u32).map(|number| &begin + &self.cycle * Rational::from(number));

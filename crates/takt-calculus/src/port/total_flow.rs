@@ -207,6 +207,7 @@ impl PortNetwork {
             }
             if growth.is_some() || rounds >= fixed_point.rounds {
                 for queue in grown {
+                    // The rounds go on: other delays may follow from these. Infinite ones do not grow, so the rounds end.
                     progress.states[queue.port][queue.class].delays = QueueDelays::INFINITE;
                     endless.insert(queue, growth.clone());
                 }

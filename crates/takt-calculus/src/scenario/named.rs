@@ -31,6 +31,7 @@ impl Mapping<'_> {
             let mut path = Vec::new();
             self.way(flow, &mut path);
             Ok(Stream {
+                // `PortNetwork` demands arrivals of a frame at least. The analysis of schedules does not use them.
                 arrival: Curve::leaky_bucket(bits.clone(), &bits / seconds(flow.interval))?,
                 longest: bits.clone(),
                 shortest: bits,

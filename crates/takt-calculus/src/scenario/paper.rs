@@ -83,6 +83,7 @@ fn one(
             delay = delay.sum(&bounds.delay);
             passed.push(queues.len());
             let queue = queue_bound(scenario, *port, class_at(scenario, way, *port), bounds);
+            // `in_a_row` ends at the first infinite delay, so only the last queue can have a reason.
             infinite.clone_from(&queue.infinite);
             queues.push(queue);
         }

@@ -82,6 +82,7 @@ pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, P
         if unknown.is_empty() {
             break found;
         }
+        // Each round takes at least one release away, so the rounds end.
         for release in unknown {
             *release = None;
         }

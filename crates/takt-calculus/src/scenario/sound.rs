@@ -133,6 +133,7 @@ impl<'a> Mapping<'a> {
                         let interval = seconds_by(bound.interval, clock(traffic.from));
                         self.periodic(burst, interval, &path)?
                     }
+                    // Poisson traffic has no arrival curve: everything may come at once.
                     None => Curve::burst_delay(Rational::ZERO)?,
                 }
             }

@@ -133,6 +133,7 @@ impl AsyncClient {
     /// Closes the session and the connection, and waits until the server has answered. The next request opens new ones.
     pub async fn close(&self) {
         let mut link = self.shared.link.lock().await;
+        // New requests find no session, and wait for the lock.
         self.shared.set_current(None);
         if let Some(transport) = link.close(self.endpoint(), self.options()).await {
             transport.client().close();
@@ -215,6 +216,7 @@ impl AsyncClient {
     ) -> Result<Arc<Current>, ClientError> {
         let shared = &*self.shared;
         link.disconnect(self.endpoint(), self.options());
+        // An abandoned session is closed, so it cannot be resumed.
         if link.connections == shared.abandoned.load(Ordering::Relaxed) {
             link.lost = None;
         }
@@ -261,6 +263,8 @@ impl AsyncClient {
     /// Gives up a connection, and closes its session without waiting for the answer.
     pub(super) fn abandon(&self, current: &Current) {
         let number = current.connections;
+        // Not a store: a late error of an older connection must not replace the number of a newer one.
+        // Requests may abandon connections in any order.
         self.shared.abandoned.fetch_max(number, Ordering::Relaxed);
         let request = CloseSessionRequest {
             request_header: request_header(&current.token, 3, CLOSING),

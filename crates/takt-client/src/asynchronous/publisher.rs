@@ -65,6 +65,7 @@ impl Requests for Publisher {
 
     async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {
         let bytes = (Q::NAME, request.encode_to_vec());
+        // Another request: the result of the first one is not wanted any more.
         self.begun.take_if(|begun| begun.request != bytes);
         let begun = self.begun.get_or_insert_with(|| {
             let client = self.client.clone();
@@ -128,6 +129,7 @@ impl Publishing for Publisher {
         let (endpoint, waiting) = (self.client.endpoint(), &mut self.waiting);
         let limits = self.client.options().limits();
         let first = poll_fn(|context| {
+            // Not only the first one: a server may refuse a later one at once.
             for (at, response) in waiting.iter_mut().enumerate() {
                 if let Poll::Ready(answer) = Pin::new(response).poll(context) {
                     return Poll::Ready((at, answer));

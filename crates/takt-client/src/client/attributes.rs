@@ -166,6 +166,7 @@ pub(crate) trait AttributeServices: Requests {
         attribute: Attribute,
     ) -> Result<DataValue, ClientError> {
         let mut values = self.read_attributes(&[(node.clone(), attribute)]).await?;
+        // There is one value for each attribute.
         Ok(values.swap_remove(0))
     }
 

@@ -37,6 +37,7 @@ pub(super) fn parse(path: &str) -> Result<Vec<Segment>, ClientError> {
                 }
                 false
             }
+            // Other colons are part of the name.
             Some(':') if namespace.is_none() && is_number(&name) => {
                 let index = name.parse::<u16>().map_err(|_| {
                     ClientError::Invalid(format!(

@@ -125,6 +125,7 @@ impl Client {
         kind: KeyKind,
         with_new_key: bool,
     ) -> Result<ByteString, ClientError> {
+        // OPC 10000-12, 7.10.10: entropy for a new key, at least 32 bytes.
         let mut nonce = [0; 32];
         if getrandom::fill(&mut nonce).is_err() {
             return Err(ClientError::Invalid(
@@ -134,6 +135,7 @@ impl Client {
         let inputs = vec![
             group(),
             kind.certificate_type().into(),
+            // The subject stays that of the present certificate.
             Variant::from(UaString::null()),
             Variant::from(with_new_key),
             Variant::from(ByteString::from(&nonce)),

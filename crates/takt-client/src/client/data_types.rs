@@ -63,6 +63,7 @@ impl Client {
                 }
                 Some(ids::ENUMERATION) => return Ok(Some(BuiltInType::Int32)),
                 Some(id) => {
+                    // The identifier of a built-in type is its number (OPC 10000-6, 5.1.2).
                     if let Some(built_in) = u8::try_from(id).ok().and_then(BuiltInType::from_u8) {
                         return Ok(Some(built_in));
                     }

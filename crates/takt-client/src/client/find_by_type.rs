@@ -94,6 +94,7 @@ impl Client {
             &|known| known == with_type,
             &|known| known.starts_with(&with_line),
         ];
+        // A better match hides the others.
         for is in is {
             let named = all
                 .iter()
@@ -235,6 +236,7 @@ impl Client {
                     let parents = parents.unwrap_or_default();
                     let is_objects =
                         |parent: &&ReferenceDescription| parent.node_id.node_id == objects;
+                    // A node can have several parents: the Objects folder gives the shortest path.
                     let parent = parents.iter().find(is_objects).or_else(|| parents.first());
                     if let Some(parent) = parent {
                         let (id, name) = (&parent.node_id.node_id, escaped(&parent.browse_name));
@@ -287,6 +289,7 @@ impl Client {
                     if !is_instance || reference.node_id.server_index != 0 {
                         continue;
                     }
+                    // Position 0 is the Objects folder: what it organizes has its place there.
                     let is_listed = position > 0
                         && reference.reference_type_id.standard_id() == Some(ids::ORGANIZES);
                     match known.entry(reference.node_id.node_id.clone()) {
@@ -367,6 +370,7 @@ fn move_below(visited: &mut [Visited], node: usize, parent: usize) {
             None => break,
         }
     }
+    // `None`: the walk has reached the Objects folder, so the parent is not below the node.
     if let Some(node) = visited.get_mut(node)
         && node.is_listed
         && current.is_none()

@@ -140,6 +140,7 @@ pub(crate) trait HistoryServices: Requests {
         let mut left = if limit == 0 { usize::MAX } else { limit };
         let details = ExtensionObject::from_structure(&details);
         self.history(node, &details, TimestampsToReturn::Both, |mut page| {
+            // The limit is that of one response, and more may follow.
             page.truncate(left);
             left -= page.len();
             take(page) && left > 0

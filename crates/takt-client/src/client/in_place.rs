@@ -116,6 +116,7 @@ impl<'a> Only<'a> {
         let mut head = [0; HEAD];
         let length = body.len().min(HEAD);
         let (head, _) = head.split_at_mut(length);
+        // `head` is not longer than the body.
         let _inside = body.copy_to(0, head);
         let mut decoder = Decoder::new(head);
         let type_id = NodeIdRef::decode(&mut decoder)?;
@@ -386,9 +387,11 @@ impl Header {
         token.encode(encoder)?;
         DateTime::now().encode(encoder)?;
         encoder.u32(self.request_handle)?;
+        // returnDiagnostics, auditEntryId, timeoutHint, then an additionalHeader of a null NodeId without a body.
         encoder.u32(0)?;
         encoder.i32(-1)?;
         encoder.u32(self.timeout_hint)?;
+        // A null ExtensionObject.
         encoder.bytes(&[0; 3])
     }
 }

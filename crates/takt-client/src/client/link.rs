@@ -145,6 +145,7 @@ impl<T: Connection> Link<T> {
                 }
             }
         }
+        // Before another session is opened: small servers have room for a few.
         close_left(&mut transport, endpoint, options, deadline).await?;
         let session = Session::open(&mut transport, endpoint, options, remaining(deadline)).await?;
         self.connected = Some((transport, session));

@@ -231,6 +231,7 @@ impl Client {
             // Without IN: a late response shall not end the sleep.
             descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
         }
+        // `None`: no timeout, instead of one that is too long for the system.
         let timeout = Timespec::try_from(timeout).ok();
         // A signal may end the wait early, which is harmless.
         let _ = poll(&mut descriptors, timeout.as_ref());

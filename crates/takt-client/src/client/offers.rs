@@ -127,6 +127,7 @@ impl<'a> Offers<'a> {
         }
         let usable = self.examined.iter().enumerate();
         let usable = usable.filter_map(|(at, (offer, found))| Some((at, *offer, (*found).ok()?)));
+        // The values of the modes ascend: encryption counts before the policy.
         let best = usable.max_by_key(|(_, offer, profile)| (offer.security_mode.0, profile.rank));
         let (chosen, offer, profile) = best?;
         for (at, (_, found)) in self.examined.iter_mut().enumerate() {

@@ -76,6 +76,7 @@ services! {
     ActivateSessionRequest => ActivateSessionResponse, false;
     CloseSessionRequest => CloseSessionResponse, false;
     BrowseRequest => BrowseResponse, true;
+    // A continuation point is used up.
     BrowseNextRequest => BrowseNextResponse, false;
     TranslateBrowsePathsToNodeIdsRequest => TranslateBrowsePathsToNodeIdsResponse, true;
     RegisterNodesRequest => RegisterNodesResponse, true;

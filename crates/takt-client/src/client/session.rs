@@ -167,6 +167,7 @@ impl Session {
                 timeout,
             )
             .await?;
+        // The next ActivateSession signs this one.
         self.created.server_nonce = activated.server_nonce;
         Ok(())
     }

@@ -398,12 +398,14 @@ impl Transport {
         let body = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let (id, body) = self.connection.receive(&self.endpoint, left)?;
+            // A copy, because `body` borrows the connection.
             let body = body.map(<[u8]>::to_vec);
             if id == wanted {
                 break body.map_err(refused)?;
             }
             self.keep_early(id, body);
         };
+        // The loop needed the whole connection.
         let Connection::SharedMemory(client) = &mut self.connection else {
             return Ok(None);
         };
@@ -425,6 +427,7 @@ fn tcp_client(
         return Ok(TcpClient::connect(url, config, timeout));
     };
     let deadline = Instant::now() + timeout;
+    // The deadline is later than this wait: time is left for the handshake.
     let taken = reverse.listener.take(
         &options.expected(url),
         deadline.min(Instant::now() + reverse.wait),

@@ -216,6 +216,7 @@ impl<'a> Reader<'a> {
             _ => return Err(Unfit::Type(data_type)),
         };
         let elements = self.bytes(length.ok_or(Unfit::Broken)?)?;
+        // They follow the elements, and are skipped.
         if encoding & DIMENSIONS != 0 {
             let dimensions = self.length()?.checked_mul(4).ok_or(Unfit::Broken)?;
             self.bytes(dimensions)?;

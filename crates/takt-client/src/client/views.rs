@@ -122,6 +122,7 @@ pub(crate) trait ViewServices: Requests {
         follow: &Follow,
     ) -> Result<Vec<ReferenceDescription>, ClientError> {
         let mut results = self.browse_many(std::slice::from_ref(node), follow).await?;
+        // There is one result for each node.
         results.swap_remove(0)
     }
 
@@ -280,6 +281,7 @@ pub(crate) trait ViewServices: Requests {
             ..ReferenceDescription::default()
         };
         let mut segments = browse_path::parse(path)?.into_iter().peekable();
+        // A path may name its beginning.
         segments.next_if(|segment| segment.any_namespace && segment.name.name == "Objects");
         for segment in segments {
             let children = self

@@ -261,6 +261,7 @@ impl<C: Publishing> Core<C> {
             let status = StatusCode::BadMonitoredItemIdInvalid;
             return Err(ClientError::operation(handle, status));
         };
+        // A refused item does not exist at the server.
         let Some(created) = self.created.as_ref().filter(|_| item.refused.is_none()) else {
             return Ok(());
         };
@@ -314,6 +315,7 @@ impl<C: Publishing> Core<C> {
             })
             .await?;
         let interval = response.revised_publishing_interval / 1000.0;
+        // A server may return a number that is no time.
         let publishing_interval =
             Duration::try_from_secs_f64(interval).unwrap_or(options.publishing_interval);
         // The server sends a message after this number of intervals; the limit is twice that, plus the time limit of

@@ -31,6 +31,7 @@ impl Recovery {
 
     /// Notes a notification of an item.
     pub(super) fn notified(&mut self, handle: u32) {
+        // It is empty nearly always, and this runs for each change.
         if !self.awaited.is_empty() {
             self.awaited.remove(&handle);
         }

@@ -42,6 +42,7 @@ impl EllipticKey {
     /// Reads a PKCS#8 key; the curve is the one that the key is on.
     pub(super) fn from_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
         Self::ecdsa(der, EcdsaKeyPair::from_pkcs8).or_else(|_| {
+            // Keys of PKCS#8 version 1, as OpenSSL writes them, have no public part that could be checked.
             let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(der);
             Ok(Self::Ed25519(key.map_err(|_| KeyError::Content)?))
         })
@@ -125,6 +126,7 @@ impl EllipticKey {
                 return Ok(signed.as_ref().to_vec());
             }
         };
+        // A key of the library makes one form of signatures; this one makes those of OPC UA.
         let der = key.to_pkcs8v1().map_err(|_| CryptoError)?;
         let key = EcdsaKeyPair::from_pkcs8(algorithm, der.as_ref()).map_err(|_| CryptoError)?;
         let signed = key.sign(&SystemRandom::new(), data);

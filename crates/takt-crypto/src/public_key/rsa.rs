@@ -84,6 +84,7 @@ impl RsaPublicKey {
         plain: &[u8],
     ) -> Result<Vec<u8>, CryptoError> {
         let size = self.size();
+        // Never 0, because keys have 2048 bits at least.
         let block = size.saturating_sub(algorithm.overhead());
         let mut cipher = vec![0; plain.len().div_ceil(block) * size];
         for (plain, cipher) in plain.chunks(block).zip(cipher.chunks_mut(size)) {

@@ -76,6 +76,7 @@ fn date_and_time(year: i64, text: &mut &[u8]) -> Option<i64> {
         _ => (year, month - 3),
     };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    // (153 m + 2) / 5 days precede month m of such a year; 719 468 days lie between 0000-03-01 and 1970-01-01.
     let days = 365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468;
     Some(((days * 24 + hour) * 60 + minute) * 60 + second)
 }

@@ -102,6 +102,7 @@ pub(crate) fn extension(oid: &ObjectIdentifier, is_critical: bool, value: &[u8])
 /// Returns the AlgorithmIdentifier of signatures with keys of this kind (RFC 4055, 5; RFC 5758, 3.2; RFC 8410, 3).
 pub(crate) fn algorithm(kind: KeyKind) -> Vec<u8> {
     match kind {
+        // Only RSA has parameters: NULL.
         KeyKind::Rsa => sequence(&[&identifier(&oid::SHA256_WITH_RSA), &[0x05, 0x00]]),
         KeyKind::Ec(EllipticCurve::NistP256) => sequence(&[&identifier(&oid::ECDSA_WITH_SHA256)]),
         KeyKind::Ec(EllipticCurve::NistP384) => sequence(&[&identifier(&oid::ECDSA_WITH_SHA384)]),

@@ -93,6 +93,7 @@ impl Axis {
             };
         let low = finite().fold(f64::MAX, f64::min);
         let high = finite().fold(f64::MIN, f64::max);
+        // There is no finite value. The axis needs a range all the same, one that a logarithm accepts.
         let (low, high) = if low > high { (1.0, 10.0) } else { (low, high) };
         if is_logarithmic {
             self.logarithmic(low, high, tight)
@@ -102,6 +103,7 @@ impl Axis {
     }
 
     fn logarithmic(&self, low: f64, high: f64, tight: bool) -> Resolved {
+        // Without a margin, a single value would have no range.
         let margin = if tight && low < high { 1.0 } else { 1.25 };
         let (low, high) = self.range.unwrap_or((low / margin, high * margin));
         let ticks = if self.ticks.is_empty() {
@@ -131,6 +133,7 @@ impl Axis {
         }
         let step = nice_step((high - low) / count.max(1) as f64);
         if self.range.is_none() && !tight {
+            // A quotient that is a whole number but for a rounding error must not add a step.
             low = (low / step + 1e-9).floor() * step;
             high = (high / step - 1e-9).ceil() * step;
         }
@@ -162,6 +165,7 @@ impl Resolved {
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high) = (self.low, self.high);
         if self.is_logarithmic {
+            // Values of 0 and below have no logarithm.
             return (value.max(f64::MIN_POSITIVE) / low).ln() / (high / low).ln();
         }
         (value - low) / (high - low)
@@ -171,6 +175,7 @@ impl Resolved {
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         let ticks = self.ticks.iter();
         let placed = ticks.map(|(value, label)| (self.place(*value), label.as_str()));
+        // The first and the last tick are at 0 and 1 only up to rounding errors.
         placed.filter(|(place, _)| (-0.001..=1.001).contains(place))
     }
 }
@@ -201,6 +206,7 @@ fn nice_step(least: f64) -> f64 {
         return 1.0;
     }
     let power = 10_f64.powf(least.log10().floor());
+    // `least` is a quotient. A rounding error above a factor must not lead to the next one.
     let factor = [1.0, 2.0, 5.0]
         .into_iter()
         .find(|factor| factor * power >= least * 0.999);
@@ -208,6 +214,7 @@ fn nice_step(least: f64) -> f64 {
 }
 
 fn linear_ticks(low: f64, high: f64, step: f64) -> Vec<(f64, String)> {
+    // A tick at an end must not get lost by a rounding error.
     let first = (low / step - 1e-6).ceil() as i64;
     let last = (high / step + 1e-6).floor() as i64;
     let decimals = (-step.log10().floor()).max(0.0) as usize;

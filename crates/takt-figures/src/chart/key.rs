@@ -53,6 +53,7 @@ pub(super) fn draw_beside(scene: &mut Scene, chart: &Chart, looks: &Looks<'_>, p
 /// Returns the rows of a key: as many labels as have room in each.
 fn rows(chart: &Chart, width: f64) -> Vec<Vec<(&ChartSeries, f64)>> {
     let mut rows: Vec<Vec<(&ChartSeries, f64)>> = Vec::new();
+    // No label fits behind this, so the first one begins a row.
     let mut end = f64::MAX;
     for series in &chart.series {
         let needed = SIGN + font::width(&series.label, TEXT_SIZE) * WIDER + 10.0;

@@ -142,6 +142,7 @@ fn draw(scene: &mut Scene, chart: &Chart, place: Place, looks: &Looks<'_>) {
     let mut heights: Vec<f64> = chart.series.iter().flat_map(|it| it.heights()).collect();
     let has_bars = chart.series.iter().any(|it| it.is_bars());
     if has_bars && !chart.y.is_logarithmic() {
+        // Bars begin at 0, so the axis has to show it. A logarithmic one cannot.
         heights.push(0.0);
     }
     let ticks = match room {

@@ -107,6 +107,7 @@ impl Paint {
 /// Returns the colour at a place between the first and the last one.
 fn between(colours: &[Colour; 5], place: usize) -> Colour {
     let at = place.min(STEPS) as f64 / STEPS as f64 * 4.0;
+    // At the last place, `at` is 4, but the last pair of colours begins at 3.
     let from = (at.floor() as usize).min(3);
     let share = at - from as f64;
     let mut mixed = [0; 3];

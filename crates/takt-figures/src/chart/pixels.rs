@@ -89,6 +89,7 @@ impl Pixels {
     fn capsule(&mut self, from: Point, to: Point, radius: f64, colour: Colour) {
         let [from, to] = [from, to].map(|(x, y)| (x * SCALE, y * SCALE));
         let radius = radius * SCALE;
+        // The edge fades out beyond the radius.
         let reach = radius + 1.0;
         let low = |a: f64, b: f64| (a.min(b) - reach).floor() as i64;
         let high = |a: f64, b: f64| (a.max(b) + reach).ceil() as i64;
@@ -103,6 +104,7 @@ impl Pixels {
                     0.0
                 };
                 let away = (centre.0 - along * dx).hypot(centre.1 - along * dy);
+                // The edge fades out over the width of a pixel. Otherwise slanted lines would have steps.
                 self.blend(x, y, (radius + 0.5 - away).clamp(0.0, 1.0), colour);
             }
         }

@@ -219,6 +219,7 @@ fn number(value: f64) -> String {
 
 /// Returns a text with the signs of markup escaped.
 pub(crate) fn escaped(text: &str) -> String {
+    // `&` comes first, because the others bring new ones.
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -37,6 +37,7 @@ impl Table {
                             0 => ("th", " scope=\"row\""),
                             _ => ("td", ""),
                         };
+                        // The sign begins verdicts that fail (`tables.rs` of takt-report).
                         let class = match (cell.starts_with('\u{2717}'), is_text(index)) {
                             (true, true) => " class=\"text bad\"",
                             (true, false) => " class=\"bad\"",

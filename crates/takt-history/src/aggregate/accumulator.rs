@@ -125,6 +125,7 @@ impl Accumulator {
     /// Ends the area: nothing is known from `time` on.
     fn begin_gap(&mut self, time: DateTime, settings: &AggregateSettings) {
         if let Some((_, before)) = self.point {
+            // No later value is known, so the last one holds until the gap.
             self.reach(time, before, settings);
         }
         self.point = None;
@@ -133,6 +134,7 @@ impl Accumulator {
     fn add_number(&mut self, number: f64, record: &HistoryRecordRef<'_>) {
         #[allow(clippy::cast_precision_loss, reason = "the mean is a Double")]
         let count = self.good as f64;
+        // Welford's method: a sum of squares would lose the digits of values that are large and vary little.
         let distance = number - self.mean;
         self.mean += distance / count;
         self.squares += distance * (number - self.mean);

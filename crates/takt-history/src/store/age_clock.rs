@@ -66,6 +66,7 @@ impl AgeClock {
             Some(kept) if kept.boot == boot && !boot.is_empty() => {
                 Some((kept.now, kept.since_boot))
             }
+            // After another boot, no time is known to have passed: the difference to this one saturates at 0.
             Some(kept) => Some((kept.now, Duration::MAX)),
             None => has_records.then_some((DateTime(0), Duration::MAX)),
         };

@@ -105,6 +105,7 @@ fn write(
     let mut counts = CaptureCounts::default();
     let mut frame = Vec::with_capacity(2048);
     loop {
+        // The flag is read before the attempt: the loop ends only when an attempt after the stop has heard nothing.
         let ends = stop.load(Ordering::Relaxed);
         let timeout = if ends { Duration::ZERO } else { STEP };
         let mut outcome = Ok(());

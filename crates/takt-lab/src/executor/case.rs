@@ -105,6 +105,7 @@ impl<'a> RunningCase<'a> {
 
     /// Starts everything, and waits until the Publishers have ended.
     fn applications(&mut self, stop: &AtomicBool) -> Result<(), LabError> {
+        // Captures start before all frames, and loopbacks before Publishers, so that nothing that is sent is missed.
         self.capture()?;
         self.start(LoopEnd::Loopback, None)?;
         self.wait_for_loopbacks(stop)?;
@@ -200,6 +201,7 @@ impl<'a> RunningCase<'a> {
     /// Returns the beginning of Publishers and cross traffic: nanoseconds of CLOCK_TAI, and a multiple of all cycles.
     fn begin(&self) -> i64 {
         let common = common_cycle(self.request.scenario).cast_signed();
+        // Publishers start to wait for it half a cycle before: that must not have passed either.
         let earliest = tai_nanos().saturating_add(LEAD).saturating_add(common / 2);
         earliest
             .div_euclid(common)
@@ -250,6 +252,7 @@ impl<'a> RunningCase<'a> {
                 Err(error) => first_error = first_error.or(Some(error)),
             }
         }
+        // Cross traffic goes on until the last answers are back.
         self.traffic_stop.store(true, Ordering::Relaxed);
         let mut traffic = Vec::new();
         for (name, thread) in self.traffic.drain(..) {

@@ -120,6 +120,7 @@ fn frame(flow: &CrossTraffic, index: usize, addresses: (MacAddress, MacAddress))
 /// Returns the headers of IPv4 and UDP of a datagram from 192.0.2.1 to 192.0.2.2 (RFC 5737), `length` bytes with these headers.
 fn datagram_headers(length: usize, index: usize) -> Vec<u8> {
     let whole = u16::try_from(length).unwrap_or(u16::MAX);
+    // The remainder keeps ports below 60 000.
     let port = FIRST_PORT.wrapping_add(u16::try_from(index % 20_000).unwrap_or(0));
     let mut headers = vec![0x45, 0];
     headers.extend(whole.to_be_bytes());
@@ -128,11 +129,13 @@ fn datagram_headers(length: usize, index: usize) -> Vec<u8> {
         sum + u32::from(pair[0]) * 256 + u32::from(*pair.last().unwrap_or(&0))
     });
     let folded = (sum & 0xFFFF) + (sum >> 16);
+    // The sum is folded once more, because the first fold may carry (RFC 1071).
     let folded = (folded & 0xFFFF) + (folded >> 16);
     let checksum = !u16::try_from(folded).unwrap_or(u16::MAX);
     headers[10..12].copy_from_slice(&checksum.to_be_bytes());
     headers.extend(port.to_be_bytes());
     headers.extend(port.to_be_bytes());
+    // The length is 8 at least: shorter payloads get no headers.
     headers.extend((whole - 20).to_be_bytes());
     // No checksum.
     headers.extend([0, 0]);

@@ -159,6 +159,7 @@ impl ControlApplication for Announcing {
     }
 
     fn update(&mut self, cycle: &ControlCycle) -> ControlFlow<()> {
+        // No data comes with the flag.
         self.ready.store(true, Ordering::Relaxed);
         self.inner.update(cycle)
     }

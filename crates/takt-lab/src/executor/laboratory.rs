@@ -45,6 +45,7 @@ impl Laboratory {
         for node in &plan.nodes {
             go_on(stop)?;
             let made = LabNode::new(&node.name)?;
+            // This comes before the first device, because it counts for devices that are made later.
             silence(&made)?;
             nodes.push(made);
         }
@@ -57,6 +58,7 @@ impl Laboratory {
         let vlans = laboratory.bridge(stop)?;
         laboratory.switch_on(stop)?;
         laboratory.forward(vlans)?;
+        // This comes behind `switch_on`, because gates of taprio freeze when their device goes up.
         if configures {
             laboratory.configure(scenario, stop)?;
         }
@@ -212,6 +214,7 @@ fn silence(node: &LabNode) -> Result<(), LabError> {
     let written = node.run(|| {
         for (file, value) in QUIET {
             match std::fs::write(format!("/proc/sys/net/{file}"), value) {
+                // A kernel without IPv6 or IGMP lacks the file, and sends no such messages.
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
             }

@@ -19,7 +19,9 @@ pub(crate) const STATES: &str = "/run/takt-tsn";
 
 /// Commands that give a node its own view of devices and its own directory of states.
 const MOUNTS: [&str; 3] = [
+    // Otherwise the mounts of the node would reach the host.
     "--make-rslave /",
+    // A sysfs shows the devices of the network namespace in which it is mounted.
     "-t sysfs takt-lab /sys",
     "-t tmpfs takt-lab /run",
 ];

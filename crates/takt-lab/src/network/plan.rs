@@ -199,6 +199,7 @@ impl NetworkPlan {
                 }
             }
         }
+        // The first port is that of the sender, which does not forward.
         for port in flow.ports.iter().skip(1) {
             let Some((node, index)) = self.device_of(*port) else {
                 continue;

@@ -65,6 +65,7 @@ pub fn build_kernel(
     fs::create_dir_all(folder).map_err(UmlError::io(folder))?;
     let _lock = lock(folder)?;
     let build = BuildFolder::new(folder.join("build"))?;
+    // The space is checked when the files of an earlier build are removed.
     check_space(folder)?;
     let (tree, objects) = (build.path.join("tree"), build.path.join("objects"));
     for path in [&tree, &objects] {
@@ -95,6 +96,7 @@ pub fn build_kernel(
     strip.arg(&linux);
     steps.run(&mut strip)?;
     let kernel = cache.kernel();
+    // A file is renamed at once: no half of a kernel ever has this name.
     fs::rename(&linux, &kernel).map_err(UmlError::io(&kernel))?;
     cache.remove_others();
     Ok(kernel)
@@ -247,6 +249,7 @@ impl Steps<'_> {
             }
         }
         loop {
+            // The output is closed, but the process may still run.
             match child.ended() {
                 Some(status) if status.success() => return Ok(()),
                 Some(_) => {

@@ -87,6 +87,7 @@ fn digest() -> String {
         .flat_map(|(path, present, new)| [*path, *present, *new]);
     for text in files.chain(changes) {
         digest.update(text.as_bytes());
+        // Without the zero, texts that are divided at another place would have the same digest.
         digest.update([0]);
     }
     digest.update(configuration().as_bytes());

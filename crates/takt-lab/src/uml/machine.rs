@@ -115,6 +115,7 @@ impl Machine {
             }
         }
         child.end();
+        // Lines may have come between the last look and the end.
         report.read(line)?;
         match report.end {
             Some(Ok(())) => Ok(()),
@@ -140,10 +141,12 @@ impl Machine {
             command.arg("time-travel=inf-cpu");
             command.arg(format!("time-travel-start={START_NANOS}"));
         }
+        // Console 0 has no input, and its output is the standard output of the kernel.
         command.args([
             "con=null",
             "con0=null,fd:1",
             "ipv6.disable=1",
+            // A kernel that panics ends, instead of waiting for ever.
             "panic=-1",
             "loglevel=4",
         ]);
@@ -214,6 +217,7 @@ impl<'a> Report<'a> {
         file.seek(SeekFrom::Start(self.position))
             .and_then(|_| file.read_to_string(&mut text))
             .map_err(UmlError::io(self.path))?;
+        // The last line may be incomplete. It stays behind `position`, and is read again.
         while let Some((first, _)) = text.split_once('\n') {
             let length = first.len() + 1;
             if let Some(shown) = first.strip_prefix(LINE) {

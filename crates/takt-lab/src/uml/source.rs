@@ -55,6 +55,7 @@ impl KernelSource {
             let version = name
                 .strip_prefix("linux-source-")?
                 .strip_suffix(".tar.xz")?;
+            // Versions are compared as numbers: as a text, 6.9 would come after 6.12.
             let numbers: Option<Vec<u32>> = version.split('.').map(|it| it.parse().ok()).collect();
             Some((numbers?, entry.path()))
         });

@@ -88,11 +88,14 @@ impl Socket {
                 }
             }
         }
+        // A sender comes here with each flush, and opening takes several system calls.
         if self.tried.elapsed() < RETRY {
             return;
         }
         self.tried = Instant::now();
+        // The kernel's count ends with the socket.
         self.lost_before = self.lost();
+        // The new socket needs the port of the old one.
         self.opened = None;
         match open() {
             Ok(opened) => {
@@ -101,6 +104,7 @@ impl Socket {
             }
             Err(LinkError::Down(reason)) => self.down = Some(reason),
             Err(LinkError::NoSuchInterface { .. }) => self.down = Some(DownReason::InterfaceGone),
+            // A caller cannot mend other errors either: the first reason stays, and the next attempt is tried later.
             Err(_) => self.down = Some(reason),
         }
     }

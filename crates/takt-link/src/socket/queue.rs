@@ -63,6 +63,7 @@ impl<C: Controls> SendQueue<C> {
     }
 
     pub(crate) fn is_full(&self) -> bool {
+        // Places become free together, when the last message of the batch is sent.
         self.waiting.lengths.len() == self.batch
     }
 

@@ -153,6 +153,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<Option<usize>, LinkError> {
         let mut sum = None;
+        // Without an end, a flood of messages would keep the caller here.
         let mut left = self.batch.most();
         loop {
             let room = self.batch.room();
@@ -268,6 +269,7 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
                     self.singles = if count == 1 { SINGLES } else { 0 };
                     return Ok(count);
                 }
+                // All of them were for other links, so the wait goes on.
                 Ok(Some(_)) => {}
                 Err(LinkError::Down(reason)) if self.socket.opened.is_none() => {
                     // There is no descriptor to wait for; a caller that calls again at once must not spin.
@@ -284,6 +286,7 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
                 WaitEnd::Other => {}
             }
             self.check_interface();
+            // The next call opens the socket again, or returns the error.
             if self.socket.down.is_some() {
                 return Ok(0);
             }

@@ -75,6 +75,7 @@ impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
             Err(reason) => Err(LinkError::Down(reason)),
             Ok(socket) => match self.queue.flush(socket.as_fd(), &mut self.counters) {
                 Ok(sent) => {
+                    // The link works again, although its socket was not opened anew.
                     if sent > 0 {
                         self.socket.down = None;
                     }

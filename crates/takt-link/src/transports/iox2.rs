@@ -64,6 +64,7 @@ impl Stream {
         let runtime = Runtime::open(directory).map_err(failed("open the runtime directory"))?;
         let node = NodeBuilder::new()
             .config(runtime.iceoryx2_config())
+            // SIGINT and SIGTERM belong to the application; iceoryx2 would handle them.
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Ipc>()
             .map_err(failed("create a node"))?;
@@ -76,6 +77,7 @@ impl Stream {
             .history_size(0)
             .max_publishers(MAX_PORTS)
             .max_subscribers(MAX_PORTS)
+            // Each sender and each receiver has a node of its own.
             .max_nodes(2 * MAX_PORTS)
             .subscriber_max_buffer_size(BUFFER)
             .subscriber_max_borrowed_samples(1)
@@ -237,6 +239,7 @@ impl Iox2Receiver {
             };
             message.copy_from_slice(sample.payload());
             let sender = sample.origin().value();
+            // The sender gets its memory back before `each` runs, which may take long.
             drop(sample);
             self.counters.count(message.len());
             count += 1;
@@ -284,6 +287,7 @@ impl Receiver for Iox2Receiver {
                 &mut [PollFd::new(&descriptor, PollFlags::IN)],
                 left.as_ref(),
             ) {
+                // A sender that ended before its flush has woken nobody.
                 Ok(0) => return self.receive_now(each),
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(LinkError::System(errno)),

@@ -95,6 +95,7 @@ impl Udp {
     }
 
     fn max_message_size(&self) -> Result<usize, LinkError> {
+        // A socket of both families also takes those of IPv4, whose header is the shorter one.
         let longest = if self.address.is_ipv4() || self.listens_everywhere {
             LONGEST_IPV4
         } else {
@@ -197,6 +198,7 @@ impl Outgoing for Udp {
         let socket = self
             .socket(address)
             .map_err(|errno| LinkError::open("make a UDP socket", errno))?;
+        // The kernel knows by the route whether the address is one of broadcasts; it refuses them by default.
         sockopt::set_socket_broadcast(&socket, true)
             .map_err(|errno| LinkError::open("allow broadcasts", errno))?;
         self.set_outgoing(&socket, interface.as_ref())?;
@@ -296,6 +298,7 @@ impl Udp {
         }
         let mut bound = SocketAddr::new(address, self.address.port());
         if let SocketAddr::V6(bound) = &mut bound {
+            // A link-local address, such as ff02::1, can be bound only together with its interface.
             bound.set_scope_id(index);
         }
         rustix::net::bind(&socket, &bound).map_err(step("bind to the address"))?;

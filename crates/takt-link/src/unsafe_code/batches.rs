@@ -144,6 +144,7 @@ impl ReceiveBatch {
         let batch = self.headers.len();
         self.room = match count {
             count if count >= room => (room * 2).min(batch),
+            // Far below half, so that the room does not change with each call.
             count if count < room / 4 => (room / 2).max(FEW.min(batch)),
             _ => room,
         };
@@ -254,6 +255,7 @@ impl ReceiveBatch {
             header.msg_iovlen = 1;
             if parts.name {
                 header.msg_name = ptr::from_mut(name).cast();
+                // The kernel has written the lengths of the last message here.
                 header.msg_namelen = size_of::<Name>() as libc::socklen_t;
             }
             if parts.control {

@@ -326,6 +326,7 @@ impl Exchange {
         let values = self.fields.clone().unwrap_or_default();
         let names = meta_data.map_or(&[][..], |meta_data| &meta_data.fields);
         let fields = values.into_iter().enumerate().map(|(index, value)| {
+            // A Payload has names only: without metadata, a position is the name.
             let name = names.get(index).map(|field| field.name.to_string());
             JsonField::new(name.unwrap_or_else(|| index.to_string()), value)
         });

@@ -243,6 +243,7 @@ impl Requestor {
                     false => answer.fields,
                 };
                 self.events.push_back(ActionEvent::Done(id, result));
+                // Idle acknowledges the result, so that the Responder can forget it.
                 pending.phase = Phase::Acknowledging;
                 pending.request.action_state = ActionState::Idle;
                 pending.request.fields = Ok(Vec::new());
@@ -321,6 +322,7 @@ impl Requestor {
         for pending in &mut self.pending {
             if pending.resend.is_some_and(|at| at <= now.instant) {
                 pending.resend = again;
+                // The TimeoutHint of a repetition is the rest of the time.
                 let left = pending.deadline.saturating_duration_since(now.instant);
                 due.push((pending.request.clone(), left));
             }

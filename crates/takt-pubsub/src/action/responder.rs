@@ -277,10 +277,12 @@ impl Responder {
             return Some(known.answer.clone());
         }
         let timeout = message.timeout_hint.unwrap_or(DEFAULT_TIMEOUT);
+        // Any sender chooses the timeout, and the request is remembered that long.
         let deadline = now + timeout.min(LONGEST_TIMEOUT);
         let ticket = ActionTicket(self.tickets);
         let outcome = match self.executions.len() < MAX_EXECUTIONS {
             false => {
+                // The refusal is not remembered, so the request may be carried out when it comes again.
                 let status = Err(StatusCode::BadTooManyOperations);
                 return Some(answered(request, status));
             }

@@ -93,6 +93,7 @@ fn check_dimensions(place: &mut Place<'_>, field: &FieldMetaData) {
             "Write the lengths with the type instead, such as data_type = \"Byte[3][4]\"",
         );
     }
+    // 0 stands for any length.
     let elements = dimensions
         .iter()
         .try_fold(1_u64, |product, length| {
@@ -133,6 +134,7 @@ fn check_deadband(
     variable: &PublishedVariableDataType,
 ) {
     let value = variable.deadband_value;
+    // 26 to 28 are Number, Integer and UInteger.
     let is_number = matches!(field.built_in_type, 2..=11 | 26..=28);
     match variable.deadband_type {
         0 if value != 0.0 => place.warning(

@@ -81,6 +81,7 @@ impl Seen {
             return;
         }
         let earlier = self.0.entry(identity).or_default();
+        // Readers at other addresses and topics never see both.
         let meets = |it: &&Known| it.connection == connection || it.link == *link;
         if let Some(Known { path, .. }) = earlier.iter().find(meets) {
             let what =

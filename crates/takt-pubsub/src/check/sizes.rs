@@ -30,6 +30,7 @@ pub(super) fn check(
     data_sets: &[PublishedDataSetDataType],
     address: &Address,
 ) {
+    // There are no keys for the check, and a maximum size would divide the messages.
     let plain = WriterGroupDataType {
         security_mode: MessageSecurityMode::None,
         security_group_id: takt_ua::UaString::null(),
@@ -139,6 +140,7 @@ fn check_configured_sizes(
             };
             lengths(connection, &alone, data_sets)?.into_iter().max()
         };
+        // A message that does not fit its size has no content, so it is shorter than the one without a size.
         if let (Some(whole), Some(configured)) = (with(0), with(settings.configured_size))
             && whole > configured
         {

@@ -336,6 +336,7 @@ impl Announcer {
             Some(protection) => protection.encode(message, now),
             None => Ok(message.encode_to_vec()?),
         };
+        // If the message is too long, one nonce is used up in vain, which does no harm.
         let encoded = finish(message.clone())?;
         if encoded.len() <= limit {
             messages.push(encoded);

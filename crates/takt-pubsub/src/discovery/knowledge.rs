@@ -68,6 +68,7 @@ impl Knowledge {
             .writer_groups
             .iter()
             .flat_map(|group| &group.data_set_writers);
+        // An announcement is that of a PublisherId, which several connections may share.
         let same = |other: &&PubSubConnectionDataType| {
             other.enabled && other.publisher_id == connection.publisher_id
         };

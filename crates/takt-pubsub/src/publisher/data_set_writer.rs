@@ -113,6 +113,7 @@ impl DataSetWriter {
         let data_set = data_sets
             .iter()
             .find(|data_set| data_set.name.as_option() == Some(data_set_name));
+        // A writer without a DataSet sends messages without fields, as a heartbeat.
         if data_set.is_none() && !data_set_name.is_empty() {
             let unknown = ConfigurationProblem::UnknownDataSet(data_set_name.to_owned());
             return Err(at(unknown));
@@ -244,6 +245,7 @@ impl DataSetWriter {
             || self.intervals_since_key_frame + 1 >= self.key_frame_count;
         if key_frame {
             self.intervals_since_key_frame = 0;
+            // Only delta frames are compared with the values before.
             if !self.only_key_frames() {
                 self.sent.clone_from(&self.values);
             }
@@ -259,6 +261,7 @@ impl DataSetWriter {
         {
             if field.deadband.is_change(sent, value) {
                 sent.clone_from(value);
+                // `fields_of` has limited the number of fields.
                 changed.push(index as u16);
             }
         }
@@ -321,6 +324,7 @@ fn fields_of(
             meta_data,
             variable,
         };
+        // A field without a source may be one of the constant extension fields.
         let found = source.source(field).or_else(|| extension_field(field));
         let Some(source) = found else {
             let name = meta_data.name.as_option().unwrap_or("");

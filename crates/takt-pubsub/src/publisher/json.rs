@@ -57,6 +57,7 @@ impl JsonMapping {
         let settings: JsonWriterGroupMessageDataType =
             decode_settings(&group.message_settings).map_err(at)?;
         let mask = settings.network_message_content_mask;
+        // MessageIds must differ from those of an earlier run.
         let id = getrandom::u64().map_err(|error| {
             let what = format!("no random number for the MessageId: {error}");
             problem("MessageSettings", what)
@@ -159,6 +160,7 @@ impl JsonMapping {
     ) -> Option<JsonDataSetMessage> {
         use JsonDataSetMessageContentMask as Mask;
         use JsonNetworkMessageContentMask as Headers;
+        // Only its header tells a keep-alive from other messages.
         if sample.kind == SampleKind::KeepAlive && !self.layout.data_set_message_header {
             return None;
         }
@@ -227,6 +229,7 @@ impl MessageMapping for JsonMapping {
         let mut plans: Vec<Plan> = Vec::new();
         for index in 0..writers.len() {
             let fits = |plan: &&mut Plan| {
+                // The header has one DataSetClassId for all DataSetMessages.
                 let same = plan
                     .writers
                     .iter()

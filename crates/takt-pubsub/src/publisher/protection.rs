@@ -100,6 +100,7 @@ pub(super) fn send<O: Output>(
         let Protection {
             protector, keys, ..
         } = protection;
+        // After an error the reservation is dropped, which sends nothing.
         protector.protect(keys, room, layout, now.instant)?;
     }
     reserved.commit().map_err(not_taken)

@@ -243,6 +243,7 @@ impl WriterGroup {
         let Some(fixed) = &mut plan.fixed else {
             return Ok(false);
         };
+        // The general encoder divides a message that is too long into chunks.
         if fixed.message.bytes().len() > limit || !fixed.store(now) {
             return Ok(false);
         }
@@ -250,6 +251,7 @@ impl WriterGroup {
         message.set_timestamp(now.date_time);
         let sequence_number = &mut self.parameters.sequence_number;
         message.set_sequence_number(*sequence_number);
+        // The number is used up even if the message is not sent: Subscribers see the gap.
         *sequence_number = sequence_number.wrapping_add(1);
         for (data_set_message, index) in plan.writers.iter().enumerate() {
             if let Some(writer) = self.writers.get_mut(*index) {
@@ -307,6 +309,7 @@ impl WriterGroup {
                 break;
             }
         }
+        // Chunks, and messages that were divided, have no fixed layout.
         if count == 1 {
             self.note_length(plan, length, now);
         }

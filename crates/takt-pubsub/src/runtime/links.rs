@@ -47,6 +47,7 @@ pub fn writer_group_link(
         .filter(|address| !address.is_null());
     let address = own.as_ref().unwrap_or(&connection.address);
     let mut plan = plan(address, base).map_err(|problem| problem.at(group.name.as_str()))?;
+    // `plan` has left them out.
     plan.options.launch_times = base.launch_times;
     if plan.address.has_topics() {
         let json = group
@@ -139,6 +140,7 @@ pub fn meta_data_links(
         let queue = settings.meta_data_queue_name.as_str();
         let mut plan = group_link.clone();
         plan.options.mqtt.topic = queue.to_owned();
+        // Subscribers that come later get the metadata from the broker at once.
         plan.options.mqtt.retain = true;
         (!queue.is_empty()).then_some((writer.data_set_writer_id, plan))
     };
@@ -181,6 +183,7 @@ impl ReaderLinkPlans {
 
     /// Adds a link unless it is there already, and returns its index.
     pub(super) fn add(&mut self, plan: LinkPlan) -> usize {
+        // Readers of one address and topic share a link.
         let known = self.links.iter().position(|known| *known == plan);
         known.unwrap_or_else(|| {
             self.links.push(plan);

@@ -239,6 +239,7 @@ impl PubSub {
     /// Stops all threads, and waits for them: senders wait a short time for what is not delivered. States and statistics are the
     /// final ones then.
     pub fn stop(&mut self) {
+        // All threads see the flag before the first one is waited for, so they end at the same time.
         self.stop.store(true, Ordering::Relaxed);
         let groups = self.writer_groups.iter_mut().map(|group| &mut group.thread);
         let connections = self
@@ -387,6 +388,7 @@ fn rank(configuration: &PubSubConfiguration2DataType, priority: u8) -> u8 {
         .map(|group| group.priority)
         .filter(|other| *other < priority)
         .collect();
+    // Only the order counts: there are 256 Priorities, and 99 of the scheduler.
     lower.sort_unstable();
     lower.dedup();
     u8::try_from(lower.len()).unwrap_or(u8::MAX)

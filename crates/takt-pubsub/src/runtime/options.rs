@@ -28,6 +28,7 @@ impl RealTime {
     pub(super) fn raised(&self, rank: u8) -> Self {
         let policy = match self.policy {
             Some(Policy::Fifo(priority)) => {
+                // Linux has no higher priority.
                 Some(Policy::Fifo(priority.saturating_add(rank).min(99)))
             }
             policy => policy,

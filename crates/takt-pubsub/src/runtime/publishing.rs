@@ -119,6 +119,7 @@ impl PublisherThread {
     /// Returns the number of messages whose launch time passed while a queueing discipline held them.
     fn late(&self, sender: &mut dyn Sender) -> u64 {
         match self.link.options.launch_times {
+            // The other drops are in `LinkCounters::discarded` already.
             Some(_) => sender.launch_drops().missed,
             None => 0,
         }
@@ -130,6 +131,7 @@ impl PublisherThread {
         losses.add_link(&counters);
         losses.add(LossCause::LaunchTime, late);
         self.status.set_losses(&losses);
+        // The reason stays in the counters, and is reported with new refusals only.
         if let Some(reason) = counters.refusal
             && counters.refused > before.of(LossCause::Refusal)
         {
@@ -156,6 +158,7 @@ impl PublisherThread {
 
     #[inline]
     fn cycle(&mut self, cycle: Cycle, links: &mut Links) -> ControlFlow<()> {
+        // The flag passes no data on.
         if self.stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }

@@ -101,6 +101,7 @@ impl Status {
     #[inline]
     pub(super) fn set_states(&self, link: LinkState, component: PubSubState) {
         self.state.store(component.0, Ordering::Relaxed);
+        // As long as the link stays up, a cycle takes no lock.
         if !link.is_up() || self.link_is_down.load(Ordering::Relaxed) {
             self.set_link(link);
         }

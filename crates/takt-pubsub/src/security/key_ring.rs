@@ -111,6 +111,7 @@ impl Schedule {
     /// Adds times to keys; `None` if the keys are too far in the past or in the future to be used.
     fn timed(&self, keys: Arc<SecurityKeys>) -> Option<TimedKeys> {
         let token = keys.security_token_id();
+        // A token after another one is not 0.
         let starts_at = (token > self.current).then(|| self.ends_at(token - 1));
         let expires_at = self
             .ends_at(token)?
@@ -185,6 +186,7 @@ impl KeyRing {
         // An expired key stays expired with any new KeyLifetime: the received messages of its token may be forgotten already.
         old.retain(|old| {
             old.keys.security_policy() == policy
+                // The answer replaces the keys from its first token on.
                 && old.token() < update.first_token_id
                 && now <= old.expires_at
         });

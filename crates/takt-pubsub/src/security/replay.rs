@@ -86,6 +86,7 @@ impl ReplayWindows {
         accepted: impl Fn(u32) -> bool,
     ) -> Result<(), Replay> {
         match self.note_within_limits(id, nonce) {
+            // Forgetting looks at all sources, so it waits until there is no room.
             Err(Replay::TooManySources | Replay::TooManyNonces) if self.forget(&accepted) => {
                 self.note_within_limits(id, nonce)
             }

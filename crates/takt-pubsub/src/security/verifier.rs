@@ -69,6 +69,7 @@ impl MessageVerifier {
             mode,
             encrypted: encrypts(mode)?,
             windows: ReplayWindows::new(limits),
+            // The hash has a random key, so nobody can choose PublisherIds with the same fingerprint.
             fingerprints: RandomState::default(),
         })
     }
@@ -96,6 +97,7 @@ impl MessageVerifier {
         if !key.verify(signed, signature) {
             return Err(VerifyError::Signature);
         }
+        // Only authentic messages are noted: a forger can neither fill the memory nor use up a nonce of a Publisher.
         let writer_group_id = read.group_header.and_then(|group| group.writer_group_id);
         let source = (read.publisher_id, writer_group_id);
         let id = (token, self.fingerprints.hash_one(source));

@@ -309,6 +309,7 @@ impl Subscriber {
                 .group_of
                 .get(index)
                 .and_then(|group| self.groups.get(*group));
+            // A reader takes only messages with its own protection: nobody without its keys can send to it.
             self.protection_of.get(index) == Some(&protection)
                 && group.is_some_and(|group| reader.listens(group.state(connection)))
         };
@@ -343,6 +344,7 @@ impl Subscriber {
         if !is_signed(&message) {
             return Ok(None);
         }
+        // An array on the stack, because receiving allocates nothing.
         let mut wanted = [false; MAX_PROTECTIONS];
         for (index, reader) in self.readers.iter().enumerate() {
             let group = self
@@ -358,6 +360,7 @@ impl Subscriber {
                 *wanted = true;
             }
         }
+        // No reader with keys wants it, which saves the time for its signature.
         if !wanted.contains(&true) {
             return Ok(None);
         }
@@ -427,6 +430,7 @@ impl Subscriber {
         connection: PubSubState,
         observer: &mut dyn SubscriberObserver,
     ) {
+        // This is called for each message, and hardly ever has a state changed.
         if !self.changes.take() && self.told == Some(connection) {
             return;
         }

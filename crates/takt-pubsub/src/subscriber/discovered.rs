@@ -208,6 +208,7 @@ impl Subscriber {
         observer.forgotten(reader.name());
         reader.statistics().add_losses(&mut self.forgotten);
         self.layouts.forget_reader(index, self.readers.len() - 1);
+        // The last reader takes the same index in all of these.
         self.readers.swap_remove(index);
         self.group_of.swap_remove(index);
         self.protection_of.swap_remove(index);

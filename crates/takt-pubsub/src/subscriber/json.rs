@@ -131,6 +131,7 @@ impl Subscriber {
         let is_here = |reader: &&DataSetReader| reader.takes_json && reader.links.have_data(link);
         let mut layouts = self.readers.iter().filter(is_here);
         let known = layouts.next().and_then(|reader| reader.json_layout);
+        // A layout is certain only if all readers here expect it.
         let known = known.filter(|known| layouts.all(|it| it.json_layout == Some(*known)));
         match (&message, known) {
             (Ok(JsonMessage::Data(data)), Some(known))
@@ -138,6 +139,7 @@ impl Subscriber {
             {
                 message
             }
+            // Fields may have the names of headers: where fewer headers are expected, these are fields.
             (Ok(JsonMessage::Data(_)) | Err(_), Some(known)) => {
                 JsonMessage::decode_with(text, Some(known), DEFAULT_MAX_LENGTH)
             }
@@ -299,6 +301,7 @@ impl DataSetReader {
         if self.has_learned() {
             self.learn_names(payload)?;
         }
+        // Learned metadata has names, but no types.
         let meta_data = Some(&self.meta_data).filter(|_| !self.is_learned);
         let status = message.status.filter(|status| !status.is_good());
         let fields = self.meta_data.fields.iter().enumerate();

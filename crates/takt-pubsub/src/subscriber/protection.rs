@@ -46,6 +46,7 @@ impl Protections {
             mode,
             MessageSecurityMode::None | MessageSecurityMode::Invalid
         ) {
+            // A SecurityGroup without a mode is a mistake: nothing would be protected.
             no_security_group(id)?;
             return no_security_group(&reader.security_group_id).map(|()| None);
         }

@@ -184,6 +184,7 @@ impl ReaderTarget {
         let status = value.status_code();
         match &self.target {
             FieldTarget::Callback(callback) => {
+                // The copy is only made where it is used.
                 if self.handling == OverrideValueHandling::LastUsableValue {
                     self.last_usable.clone_from(&value.value);
                 }

@@ -184,6 +184,7 @@ impl Journal {
         self.shared.changed.notify_one();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take()
+            // The last owner may be dropped in a callback of the thread, which cannot wait for itself.
             && thread.thread().id() != std::thread::current().id()
         {
             // A thread that panicked has nothing left to end.
@@ -215,6 +216,7 @@ impl Writer {
         for item in items {
             match item {
                 Item::Write(Entry { write, rest }) => {
+                    // After a failure nothing more is written: all of it is taken back.
                     outcome = outcome.and_then(|()| self.store.write(write));
                     self.written.push(rest);
                 }

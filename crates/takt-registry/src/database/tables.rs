@@ -116,6 +116,7 @@ fn nodes(transaction: &ReadTransaction) -> Result<Vec<Numbered>, DatabaseError> 
         match decode::<AddNodesItem>(item) {
             Ok(item) => nodes.push((number, owner.to_owned(), Change::AddNode(Box::new(item)))),
             Err(error) => {
+                // Only for the text of the error: the table is searched as a whole.
                 let of_number = |row: (_, u64)| (row.1 == number).then_some(row.0);
                 let rows = transaction.open_table(NUMBER_OF_NODE)?;
                 let mut rows = rows
@@ -373,6 +374,7 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
         };
         let (source, target) = ends(kind, &item)
             .map_err(|error| error.of("references", format!("a reference of {node}")))?;
+        // The node at the other end lists it, too.
         for end in [source, target] {
             references_of.remove(self::key(&end).as_slice(), number)?;
         }
@@ -398,6 +400,7 @@ pub(super) fn delete_some(
             nodes.push(node.map_err(|error| error.of("number of node", node_id(key.value())))?);
         }
     }
+    // A table can be open only once, and `delete_node` opens it.
     drop(table);
     for node in &nodes {
         delete_node(transaction, node)?;
@@ -408,6 +411,7 @@ pub(super) fn delete_some(
 /// The first bytes of the keys of all nodes of a namespace: one for each way to encode a NodeId (OPC 10000-6, 5.2.2.9).
 fn prefixes(namespace: u16) -> Vec<Vec<u8>> {
     let [low, high] = namespace.to_le_bytes();
+    // A small number in one of the first 256 namespaces is encoded in four bytes.
     let short = (high == 0).then(|| vec![1, low]);
     let long = (2..=5).map(|encoding| vec![encoding, low, high]);
     short.into_iter().chain(long).collect()

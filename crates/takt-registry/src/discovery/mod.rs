@@ -155,6 +155,7 @@ impl Discovery {
             "" => first_name.map(|name| self.name_on_network(name.text.as_str())),
             name => Some(name.to_owned()),
         };
+        // One address and port of this host can be announced.
         let mut urls = server.discovery_urls.iter().map(|url| url.as_str());
         let url = urls.find(|url| has_scheme(url, "opc.tcp") && is_of_this_host(url, &self.host));
         let capabilities = mdns.server_capabilities.iter().map(|one| one.as_str());
@@ -183,6 +184,7 @@ impl DiscoveryServer for Discovery {
             let mut providers = servers.iter();
             providers.any(|provider| provider.application_uri == server.application_uri)
         };
+        // A Provider may have registered itself as a server, too.
         registered.retain(|server| !is_provider(server));
         servers.extend(urls.of_registered(registered, host));
         servers

@@ -86,6 +86,7 @@ impl Registrations {
         if uri.is_empty() || uri.len() > MAX_TEXT {
             return Err(RegistrationError::Uri);
         }
+        // A server that goes offline need not describe itself.
         if !server.is_online {
             let removed = self.servers.remove(uri);
             return Ok(removed.and_then(|removed| removed.announced));
@@ -102,6 +103,7 @@ impl Registrations {
         };
         let before = self.servers.insert(uri.to_owned(), registered);
         let before = before.and_then(|before| before.announced);
+        // A name that is announced again is replaced, not withdrawn.
         Ok(before.filter(|before| Some(before) != announced.as_ref()))
     }
 

@@ -108,6 +108,7 @@ impl RemoteSource for ConditionMethods {
             };
             match self.gateway(&rules, namespace, &mut calls) {
                 Some(gateway) => gateway.forward(RemoteRequest {
+                    // The size of each call is not known.
                     size: request.size / count.max(1) * calls.len(),
                     operations: RemoteOperations::Call(calls),
                     client: request.client,

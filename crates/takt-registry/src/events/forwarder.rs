@@ -132,6 +132,7 @@ impl Following {
     /// Brings everything up to date. Returns true if clients monitor Events, or did a short time ago.
     fn follow(&mut self, rules: &Rules) -> bool {
         let now = Instant::now();
+        // Before the servers are looked at: refreshes that are held later wait for the next round.
         let last_hold = self.sink.last_hold();
         if self.sink.has_listeners() {
             self.listened = Some(now);

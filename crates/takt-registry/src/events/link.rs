@@ -125,6 +125,7 @@ impl Link {
                 Ok(true) => RETRY_REFUSED,
                 _ => RETRY,
             };
+            // From its start on, so that a Subscription that lasted long begins again at once.
             self.retry = Some(self.started + pause);
         }
         self.retry.is_some_and(|retry| now >= retry)

@@ -31,6 +31,7 @@ pub(super) fn of_mirror(
 ) -> Option<Event> {
     let map = &maps.to_registry;
     let mut event_type = map.type_id(event.event_type());
+    // Clients could not find a type that was not copied.
     if view.node(&event_type).is_none() {
         event_type = ids::BASE_EVENT_TYPE.into();
     }
@@ -92,6 +93,7 @@ fn within_limit(mut event: Event) -> Option<Event> {
         .collect();
     let mut size = of_nodes + sizes.iter().map(|(size, _)| size).sum::<usize>();
     sizes.sort_by_key(|(size, _)| *size);
+    // The largest ones go first, so that as many as possible stay.
     while size > MAX_SIZE {
         let (largest, path) = sizes.pop()?;
         size -= largest;

@@ -106,6 +106,7 @@ impl Connection {
             }
             let (now, idle_until) = (Instant::now(), idle_since + IDLE);
             let is_idle = self.queue.is_empty() && idle_until <= now;
+            // A request that comes later finds the end of the inbox, and starts another thread.
             if is_idle && self.inbox.end_if_empty() {
                 self.client.close();
                 return;

@@ -133,6 +133,7 @@ fn history_details(reads: &[RemoteHistoryRead]) -> ExtensionObject {
     let Ok(processed) = first.details.decode_as::<ReadProcessedDetails>() else {
         return ExtensionObject::clone(&first.details);
     };
+    // Each node has its own aggregate, at its own position.
     let details = reads
         .iter()
         .filter_map(|read| read.details.decode_as::<ReadProcessedDetails>().ok());

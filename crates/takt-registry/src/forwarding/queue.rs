@@ -102,6 +102,7 @@ impl<T> Queue<T> {
     pub(super) fn next(&mut self) -> Option<&T> {
         let number = self.next_number()?;
         let size = self.requests.get(&number)?.size;
+        // A request that is larger than the limit is sent alone.
         let fits = self.sent.is_empty()
             || self.sent.len() < MAX_SENT && self.sent_size + size <= MAX_SENT_SIZE;
         let request = self.requests.get(&number).filter(|_| fits)?;
@@ -181,6 +182,7 @@ impl<T> Queue<T> {
         let number = self.sent.remove(&request_id)?;
         let request = self.requests.get_mut(&number)?;
         self.sent_size -= request.size;
+        // A second refusal stands. Nobody waits for a request whose time is over.
         if request.refused || request.item.is_none() {
             return self.remove(number)?.item;
         }
@@ -205,6 +207,7 @@ impl<T> Queue<T> {
                 continue;
             };
             let item = request.item.take();
+            // Its item left at the first deadline, and there is still no answer.
             expired.is_stuck |= item.is_none();
             if request.request_id.is_none() {
                 self.requests.remove(&number);

@@ -98,6 +98,7 @@ impl Running {
         }
         let end = Instant::now() + GRACE;
         for one in all {
+            // `JoinHandle::join` has no time limit.
             while !one.thread.is_finished() && Instant::now() < end {
                 std::thread::sleep(Duration::from_millis(5));
             }

@@ -90,6 +90,7 @@ impl Target {
     fn assign(&mut self, mut assigned: BTreeSet<String>, now: Instant) {
         self.schedules
             .retain(|schedule| assigned.remove(&schedule.security_group));
+        // Those that are left have no schedule yet.
         let new = assigned.into_iter();
         self.schedules
             .extend(new.map(|group| PushSchedule::new(group, now)));
@@ -99,6 +100,7 @@ impl Target {
     /// and trust may change.
     fn push_due(&mut self) {
         let now = Instant::now();
+        // All keys that are due share one connection.
         let mut client = Client::new(&self.endpoint, self.options.clone());
         let due = self.schedules.iter_mut();
         for schedule in due.filter(|schedule| schedule.next() <= now) {
@@ -149,6 +151,7 @@ impl PushError {
     /// reason.
     fn kind(&self) -> String {
         match self {
+            // An application that is not there fails in several ways, which are one failure.
             Self::Target(error) if error.is_connection() => String::new(),
             error => error.to_string(),
         }

@@ -48,6 +48,7 @@ pub(super) fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttri
                 },
                 _ => Vec::new(),
             },
+            // What the user of the mirror may not do there, nobody can do here.
             access_level: level(found, Attribute::AccessLevel)
                 & level(found, Attribute::UserAccessLevel)
                 & ACCESS,

@@ -183,6 +183,7 @@ impl Copy {
         let shared = Arc::clone(&self.shared);
         let mut types = shared.types();
         let gone = self.gone(scan, &ids, &digests, &mut types);
+        // The deletion of a shared type takes away the references that others have to it.
         let kept = references_of_others(&self.space.view(), &gone, &digests, &types);
         for step in gone.chunks(budget::STEP) {
             let mut edit = self.space.edit();
@@ -296,6 +297,7 @@ impl Copy {
                 continue;
             };
             let mut name = map.type_name(&found.browse_name);
+            // Only namespaces with types are registered by their own URIs.
             if !space.namespaces().contains(name.namespace) {
                 name.namespace = node.namespace;
             }

@@ -57,6 +57,7 @@ pub(super) fn add_references(
             }
         }
     }
+    // A node that could not be added has no references.
     references.retain(|(source, reference_type, target)| {
         [source, reference_type, target]
             .into_iter()

@@ -116,6 +116,7 @@ pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanE
     scanner.types()?;
     scanner.instances()?;
     scanner.attributes()?;
+    // In another session, the namespaces may have other indexes.
     match scanner.client.epoch() == session {
         true => Ok(scanner.scan),
         false => Err(ScanError::OtherSession),
@@ -308,6 +309,7 @@ impl Scanner<'_> {
         let results: Vec<_> = results.into_iter().map(Result::unwrap_or_default).collect();
         let count: usize = results.iter().map(Vec::len).sum();
         self.references += count;
+        // At the limit, the results may have been cut off.
         match self.references < budget::MAX_REFERENCES {
             true => Ok(results),
             false => Err(limit(budget::MAX_REFERENCES, "references")),
@@ -336,6 +338,7 @@ impl Scanner<'_> {
                     continue;
                 };
                 let size = value.encode_to_vec().len();
+                // The node is copied without this attribute.
                 if size > budget::MAX_VALUE {
                     continue;
                 }

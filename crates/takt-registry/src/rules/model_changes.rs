@@ -83,6 +83,7 @@ impl ModelChanges {
                     });
                 }
             }
+            // One more change stands for all that are left out, and is of the folder above everything.
             MAX_WAITING => waiting.push(ModelChangeStructureDataType {
                 affected: NodeId::from(ids::OBJECTS_FOLDER),
                 affected_type: NodeId::from(ids::FOLDER_TYPE),

@@ -85,6 +85,7 @@ impl Rules {
         if removal.frees.load(Ordering::Relaxed) {
             self.database.set_owner(removal.namespace, None)?;
         }
+        // Before the Provider is forgotten, so that its name is not free in between.
         self.removals().insert(name.clone(), Arc::clone(removal));
         self.providers.forget(name);
         self.remove_some(removal);
@@ -153,6 +154,7 @@ impl Rules {
     fn end_removal(&self, removal: &Arc<Removal>) {
         let mut removals = self.removals();
         let of_name = removals.get(&removal.name);
+        // Another removal of a Provider with this name may have begun.
         if of_name.is_some_and(|of_name| Arc::ptr_eq(of_name, removal)) {
             removals.remove(&removal.name);
             if removal.frees.load(Ordering::Relaxed) {

@@ -178,6 +178,7 @@ impl SecurityGroup {
         let mut changed = false;
         let behind = now.0.saturating_sub(self.next_key_at.0);
         if behind >= 0 {
+            // The lifetime is at least a second: see `revise`.
             let periods = behind / lifetime + 1;
             let passed = u32::try_from(periods).unwrap_or(u32::MAX);
             self.current_token_id = self.current_token_id.saturating_add(passed);
@@ -229,6 +230,7 @@ impl SecurityGroup {
             token if (self.first_token_id..=self.last_token_id()).contains(&token) => token,
             _ => self.first_token_id,
         };
+        // `advance` keeps the first token at or below the current one.
         let skipped = (start - self.first_token_id) as usize;
         let keys = self.keys.iter().skip(skipped).take(count.max(1) as usize);
         Keys {

@@ -44,6 +44,7 @@ pub(super) fn figures(
 /// Returns the number of groups in a chart: equally many in each.
 fn chunk(entries: &Entries<'_>) -> usize {
     let groups = entries.dimensions.get(1).map_or(1, |it| it.values.len());
+    // A dimension has at least two values (`Entries`), so the divisor is not zero.
     groups.div_ceil(groups.div_ceil(GROUPS)).max(1)
 }
 

@@ -60,6 +60,7 @@ impl ComparedCase {
         sink: &mut CaseSink<'_>,
     ) -> Self {
         let scenario = &settings::as_run(scenario);
+        // The default is that of long runs; a short run keeps at least four fifths of its messages.
         let trim = trim.min(case.messages / 10);
         let seed = case.seed.unwrap_or(scenario.simulation.seed);
         let options = simulated::options(scenario, seed, case.messages, trim);
@@ -172,6 +173,7 @@ impl Joined<'_> {
         let mut measurement =
             measurement.map_err(|error: AnalysisError| format!("{}: {error}", of_run.name))?;
         let against = std::mem::take(&mut measurement.against);
+        // Both have the order of `RoundTripKind::ALL`, and so has the `map` below.
         let mut parts = bounds.into_iter().zip(against);
         let round_trips = RoundTripKind::ALL.map(|kind| {
             let (from, to) = kind.points();

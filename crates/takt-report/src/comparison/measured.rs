@@ -75,6 +75,7 @@ impl SampleObserver for Watch<'_> {
         let Some(kind) = RoundTripKind::of(sample.interval) else {
             return;
         };
+        // `longest`, `above`, `count` and `bounds` have the order of `RoundTripKind::ALL`, which is that of the variants.
         let index = kind as usize;
         if let (Some(longest), Some(above), Some(count), Some(bound)) = (
             self.longest.get_mut(index),
@@ -187,6 +188,7 @@ pub(crate) fn shares(of: &ExactStatistics) -> Vec<(f64, f64)> {
     of.for_each(|value, samples| {
         below += samples;
         // The first and last samples are points of their own: tails matter.
+        // `below` is at most `count`: where the difference is computed, `count` is above 5.
         let is_tail = below <= 5 || below > count - 5;
         if is_tail || below - last >= each {
             points.push((value as f64, below as f64 / count as f64));

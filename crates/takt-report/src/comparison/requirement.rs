@@ -220,6 +220,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
                     ("measurement", value),
                 ],
             );
+            // Bound and simulation do not have this quantity, and `at_most` lists all three answers.
             verdicts.into_iter().skip(2).collect()
         }
         Criterion::MissedCounters(limit) => {
@@ -234,6 +235,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
                 ("measurement", measured),
             ];
             let verdicts = at_most(quantity, "", limit as f64, 1.0, values);
+            // There is no bound on lost counters.
             verdicts.into_iter().skip(1).collect()
         }
     }

@@ -39,6 +39,7 @@ impl LongestDelays {
     /// Returns the longest hundredth of all delays, at least 20 and at most 400, the longest first.
     pub(crate) fn finish(self) -> Vec<LongDelay> {
         let wanted = usize::try_from(self.count / 100).unwrap_or(MOST);
+        // Ascending in the reversed order means the longest first.
         let longest = self.heap.into_sorted_vec().into_iter();
         let longest = longest.map(|it| it.0);
         longest.take(wanted.clamp(20, MOST)).collect()

@@ -52,6 +52,7 @@ impl Reader<'_> {
                 all.push(self.discipline(&key.name, key.span.clone(), table));
             }
         }
+        // The usual one comes behind those of the file, so that one of the same name replaces it.
         all.push(usual);
         all
     }

@@ -39,6 +39,7 @@ pub(crate) fn scenario(
 ) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Vec::new();
     SCENARIO.check(document, 0..0, &mut problems);
+    // What follows takes types and ranges for granted.
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -56,6 +57,7 @@ pub(crate) fn scenario(
     let (applications, mut flows) = reader.applications();
     let (cross_traffic, others) = reader.cross_traffic();
     flows.extend(others);
+    // Slopes of shapers follow from flows, and txtimes from the queues of ports.
     let ports = reader.ports(&disciplines, &shifts, &flows);
     let applications = reader.txtimes(applications, &flows, &ports);
     let bounds = reader.bounds();

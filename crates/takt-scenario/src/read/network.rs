@@ -66,6 +66,7 @@ impl Reader<'_> {
             Some(_) => Some(NodeKind::Host),
             None => None,
         };
+        // Only nodes of the topology may be described again. Other names that occur twice are a mistake.
         let known = self.names.get(name).copied().filter(|id| id.0 < generated);
         let mut node = match known.and_then(|id| self.nodes.get(id.0).cloned()) {
             Some(node) if kind.is_some_and(|kind| kind != node.kind) => {

@@ -31,6 +31,7 @@ impl Reader<'_> {
                 .checked_sub(Frame::OVERHEAD.into())
                 .and_then(|payload| u32::try_from(payload).ok());
             match payload.map(Frame::new) {
+                // A shorter frame would be padded, and so be longer than the given size.
                 Some(Ok(frame)) if u64::from(frame.physical()) == bytes => {
                     Some(LowerPriority::AtMost(frame))
                 }

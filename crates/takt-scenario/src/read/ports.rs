@@ -76,6 +76,7 @@ impl Reader<'_> {
         let usual = document
             .get("discipline")
             .and_then(|item| self.discipline_of(item, disciplines));
+        // The default of Linux is the last one: see `disciplines`.
         let usual = usual.unwrap_or(disciplines.len() - 1);
         let count = 2 * self.links.len();
         let mut chosen = vec![usual; count];

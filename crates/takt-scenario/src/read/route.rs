@@ -98,6 +98,7 @@ impl Reader<'_> {
         let mut reached: Vec<Option<(NodeIndex, usize)>> = vec![None; self.nodes.len()];
         let mut next = VecDeque::from([from]);
         while let Some(node) = next.pop_front() {
+            // A path may end at a host, but a host forwards nothing.
             if node != from && !self.forwards(node) {
                 continue;
             }

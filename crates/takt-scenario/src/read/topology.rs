@@ -31,6 +31,7 @@ impl Reader<'_> {
         let count = |name: &str, usual: usize| table.integer(name).unwrap_or(usual);
         let (bridges, hosts) = match kind {
             "bridged" => (1, 2),
+            // `check` has verified that there is a hop at least.
             "line" => (count("hops", 1) - 1, 2),
             "ring" => (count("bridges", 3), count("bridges", 3)),
             "star" => (1, count("hosts", 2)),
@@ -70,6 +71,7 @@ impl Reader<'_> {
                 Vec::new()
             }
             ("star", Some(_)) => (0..number).flat_map(|_| [0, 1]).collect(),
+            // A link has two ports, each with the hops before it in its direction.
             _ => (0..number)
                 .flat_map(|hop| [hop, number - 1 - hop])
                 .collect(),

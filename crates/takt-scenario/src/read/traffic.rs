@@ -16,6 +16,7 @@ const UDP_HEADERS: u64 = 20 + 8;
 
 /// Returns the way back along the same links.
 fn reversed(ports: &[PortIndex]) -> Vec<PortIndex> {
+    // Link n has the ports 2 n and 2 n + 1, so they differ in the lowest bit.
     ports
         .iter()
         .rev()
@@ -133,6 +134,7 @@ impl Reader<'_> {
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let frame = match way {
             "repeated_node_count" => Frame::of_repeated_node_count(narrow(count)),
+            // `check` has verified that the count is 1 at least.
             "fields" => Frame::of_repeated_node_count(narrow(count - 1)),
             "udp_payload" => Frame::new(narrow(count.saturating_add(UDP_HEADERS))),
             _ => Frame::new(narrow(count)),

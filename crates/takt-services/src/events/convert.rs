@@ -245,6 +245,7 @@ fn to_float(value: &Variant) -> Option<f32> {
         other => to_double(other)?,
     };
     let narrow = value as f32;
+    // A finite Double beyond the range of Float does not fit.
     (narrow.is_finite() || !value.is_finite()).then_some(narrow)
 }
 

@@ -89,6 +89,7 @@ impl CheckedFilter {
         view: &View<'_>,
         size: usize,
     ) -> Result<(Self, Option<EventFilterResult>), RefusedFilter> {
+        // An element without operands costs work, too.
         let operands = |element: &ContentFilterElement| element.filter_operands.len().max(1);
         let operands: usize = filter.where_clause.elements.iter().map(operands).sum();
         if filter.select_clauses.len() > MAX_SELECT_CLAUSES || operands > MAX_WHERE_OPERANDS {
@@ -295,6 +296,7 @@ impl Operator {
             F::InList => Self::InList,
             F::And => Self::And,
             F::Or => Self::Or,
+            // A placeholder: `check_element` takes the type from the second operand.
             F::Cast => Self::Cast(BuiltInType::Variant),
             F::OfType => Self::OfType,
             F::BitwiseAnd => Self::BitwiseAnd,

@@ -15,6 +15,7 @@ pub(crate) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
             found.push(node.clone());
         }
     }
+    // Not from the Server Object: it is the root of all notifiers.
     let mut next = 1;
     while let Some(id) = found.get(next) {
         next += 1;

@@ -109,6 +109,7 @@ impl EventQueue {
         self.auditors
             .fetch_add(usize::from(is_auditor), Ordering::Relaxed);
         if let (0, Some(listened)) = (before, self.listened.get()) {
+            // Before the call, which may lead to the release at once.
             self.holds.fetch_add(1, Ordering::Release);
             listened();
         }
@@ -252,6 +253,7 @@ impl EventQueue {
         if !is_sent {
             lane.lost.fetch_add(1, Ordering::Relaxed);
         }
+        // Also for an Event that is lost: the engine reports the loss.
         self.wake_engine();
         is_sent
     }
@@ -280,6 +282,7 @@ impl EventQueue {
             (&self.events, Audience::Everybody),
             (&self.audit_events, Audience::Auditors),
         ];
+        // Lazily: the count of a lane that is not returned stays.
         let mut lost = lanes
             .into_iter()
             .map(|(lane, audience)| (lane.take_lost(), audience));
@@ -321,6 +324,7 @@ impl Lane {
     }
 
     fn take_lost(&self) -> u64 {
+        // It is nearly always 0, and a read costs less than a swap.
         match self.lost.load(Ordering::Relaxed) {
             0 => 0,
             _ => self.lost.swap(0, Ordering::Relaxed),

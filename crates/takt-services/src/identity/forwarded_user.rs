@@ -130,6 +130,7 @@ impl ForwardedUser {
             Some(Variant::String(text)) if text.as_str().len() <= LONGEST => Some(text.as_str()),
             _ => None,
         };
+        // Other headers have another purpose, an EphemeralKey for example.
         value(ROLES)?;
         let roles = text(ROLES).map(roles).unwrap_or_default();
         let identity = match (value(UNIX_USER), text(USER), text(ADDRESS)) {

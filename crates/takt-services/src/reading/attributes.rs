@@ -115,6 +115,7 @@ pub(crate) fn role_permissions(
         .access()
         .and_then(|access| access.role_permissions(roles));
     let list = list.ok_or(StatusCode::BadAttributeIdInvalid)?;
+    // UserRolePermissions are the caller's own.
     if attribute == ROLE_PERMISSIONS {
         access::check(caller, node, PermissionType::ReadRolePermissions)?;
     }

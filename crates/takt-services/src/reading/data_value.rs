@@ -204,6 +204,7 @@ impl Results for LaidOutResults<'_, '_> {
         };
         // With a Bad status there is no value (OPC 10000-4, 7.11).
         if reading.length == 0 || reading.status.is_bad() {
+            // It is there already, because value and status are read together.
             self.response.take_back(value);
             self.put(Span::NONE, reading.status, &times);
         } else {

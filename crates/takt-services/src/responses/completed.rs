@@ -42,6 +42,7 @@ impl Completed {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         responses.push_back((request_id, response, charge));
+        // The waker may call a thread that takes the response.
         drop(responses);
         (self.waker)();
     }

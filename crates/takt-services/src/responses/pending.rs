@@ -85,8 +85,10 @@ impl Pending {
 
     /// Answers the request, unless it has been answered already. `charge` has the memory that was reserved for the response.
     pub(crate) fn answer_within(&self, mut response: Vec<u8>, mut charge: Charge) -> bool {
+        // Relaxed suffices: it only elects one caller, and the response goes through a lock.
         let first = !self.answered.swap(true, Ordering::Relaxed);
         if first {
+            // A fault is small: the client gets an answer even without memory.
             if charge.resize(response.capacity()).is_err() {
                 response = fault_message(self.request_handle, Fault(StatusCode::BadOutOfMemory));
                 charge.force(response.capacity());

@@ -160,6 +160,7 @@ impl Server {
         waker: CompletionWaker,
     ) -> Connection {
         let channel = Channel {
+            // 0 stands for no channel.
             id: self.last_channel.fetch_add(1, Ordering::Relaxed) + 1,
             peer,
             security,
@@ -256,6 +257,7 @@ impl Server {
     /// Announces an endpoint in GetEndpoints, FindServers and CreateSession.
     pub fn add_endpoint(&self, endpoint: EndpointConfig) {
         self.endpoints.rcu(|endpoints| {
+            // This may run again, if another endpoint is added at the same time.
             let mut endpoints = Vec::clone(endpoints);
             endpoints.push(endpoint.clone());
             endpoints

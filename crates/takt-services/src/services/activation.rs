@@ -97,6 +97,7 @@ pub(crate) fn activate(
                 .inspect_err(|Fault(status)| {
                     activation.audit_failure(server, name.as_deref(), *status);
                 })?;
+            // The user before may have had a token with an end.
             server.sessions.end_at(&activation.session, None);
             connection.set_session(Some(activation.session));
             Ok(outcome)
@@ -183,6 +184,7 @@ impl Activation {
             ..ActivateSessionResponse::default()
         };
         let outcome = encode(&activated, response)?;
+        // Nothing fails from here on.
         tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
         self.audit(server, &caller, None, StatusCode::Good);
         server.session_observer.activated(&caller);
@@ -337,6 +339,7 @@ impl Task<Server> for PasswordTask {
             // Cancelled.
             _ if self.pending.is_answered() => {}
             _ if self.activation.session.is_closed() => self.fail(StatusCode::BadSessionClosed),
+            // The check has ended without a result.
             None if self.has_waited => self.fail(StatusCode::BadInternalError),
             None => {
                 self.has_waited = true;

@@ -32,6 +32,7 @@ impl Announced {
 
     /// Returns the memory that it takes in bytes.
     pub(super) fn memory(&self) -> usize {
+        // A table has control bytes and free places, too.
         self.places.capacity() * 16
     }
 

@@ -62,6 +62,7 @@ pub(crate) fn parse<R>(
         return handle(&header(&laid_out), Body::LaidOut(&laid_out));
     }
     let mut body = Decoder::with_limits(message, limits);
+    // The TypeId: the service is known.
     NodeIdRef::decode(&mut body)?;
     let header = RequestHeaderRef::decode(&mut body)?;
     handle(&header, Body::Encoded(body))

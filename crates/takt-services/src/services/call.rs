@@ -196,6 +196,7 @@ impl<'r, 'a> Calls<'r, 'a> {
     /// Calls the Method and encodes the result in the binary DataEncoding.
     fn encode(&self, item: &Item<'_>, response: &mut Encoder<'_>) -> Result<(), Fault> {
         let start = response.position();
+        // The outputs are encoded straight behind this; an error replaces all of it.
         StatusCode::Good.encode(response)?;
         // Results and diagnostics of input arguments are encoded only if an argument is invalid.
         response.array_length(None)?;
@@ -385,6 +386,7 @@ fn check_arguments(
             access_level: 0,
         };
         if let Err(status) = view.check_value_of(&variable, &value) {
+            // The list is made for the first wrong argument: usually there is none.
             blame.resize(declared.len(), StatusCode::Good);
             if let Some(result) = blame.get_mut(index) {
                 *result = status;

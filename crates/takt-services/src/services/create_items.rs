@@ -72,6 +72,7 @@ impl Change for Create {
     ) -> MonitoredItemCreateResult {
         match self.create(changing, item) {
             Ok((item, result)) => {
+                // `create` has refused an item without room.
                 self.room -= 1;
                 if item.is_sampled() {
                     let owner = &changing.subscription.owner;

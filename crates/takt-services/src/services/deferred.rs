@@ -319,6 +319,7 @@ impl RemoteReply for Turn {
         use takt_space::RemoteResults::{Call, History, Read, Write};
         let positions = std::mem::take(&mut self.positions).into_iter();
         let results = &self.deferred.results;
+        // The lock ends before `self` is dropped, which may take it to answer the request.
         let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
             Read(values) => results.reads.extend(positions.zip(values)),

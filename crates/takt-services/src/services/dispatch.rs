@@ -298,6 +298,7 @@ fn session_of<'c>(
     known: &mut Known,
 ) -> Result<(&'c Connection, &'c Arc<Session>), Fault> {
     let token = incoming.header.authentication_token;
+    // The usual case takes no lock and searches no table.
     let remembered = connection
         .session
         .as_ref()
@@ -307,6 +308,7 @@ fn session_of<'c>(
         let session = sessions.find_usable(token, connection.channel)?;
         connection.set_session(Some(session));
     }
+    // Also after a forwarded request: this one may be the client's own.
     if connection.is_forwarding() || !incoming.header.additional_header.type_id.is_null() {
         set_forwarded(incoming, connection);
     }

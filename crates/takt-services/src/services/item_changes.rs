@@ -135,6 +135,7 @@ impl<C: Change> Operations for Changes<C> {
                 Ok(())
             };
             let result = change();
+            // Also after an error: the items so far wait for values of other servers.
             changing.sampler.finish();
             result
         })

@@ -93,6 +93,7 @@ impl Manager {
             // All checks were made under the lock that is still held, so this fails only if a limit is reached.
             outcome = outcome.and(edit.apply(change, self.new_binding(change)));
         }
+        // The application is called without the lock.
         drop(edit);
         self.rules.applied(&self.caller, &changes);
         outcome.map_err(|error| error.status_code())?;

@@ -114,6 +114,7 @@ impl Server {
                 self.diagnostics.rejected(fault);
                 known.count_refused(connection, fault);
                 response.truncate(start);
+                // If not even that fits, the transport finds no response and answers itself.
                 if service_fault(response, known.request_handle, fault).is_err() {
                     response.truncate(start);
                 }

@@ -113,6 +113,7 @@ impl Pages {
         let is_first = !self.is_followed;
         self.count();
         let limit = cursor.max_references;
+        // Without more references at all, the first pass is not needed.
         let may_have_more = references.end().saturating_sub(position) > limit;
         let mut page = Page {
             references,
@@ -137,6 +138,7 @@ impl Pages {
 
     /// Continues the current page until it is finished or the slice is over.
     pub(super) fn run(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>) -> Result<(), Fault> {
+        // The smallest results of the other operations, and the DiagnosticInfos.
         let reserved = self.remaining * MIN_RESULT_SIZE + 4;
         while let Some(page) = &mut self.page {
             let pass = match page.pass {
@@ -286,6 +288,7 @@ impl Page {
         cursor.position = self.position;
         let name = {
             let mut points = turn.session.continuation_points();
+            // Another request of the Session may have taken the room since the first check.
             if !points.has_room() {
                 return Ok(Passed::NoContinuationPoints);
             }

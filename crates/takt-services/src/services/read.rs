@@ -103,6 +103,7 @@ impl Steps for ReadSteps {
         item: &ReadValueIdRef<'_>,
         found: &mut deferred::Operations,
     ) {
+        // The other attributes are those of the node here.
         if item.attribute_id != VALUE {
             return;
         }

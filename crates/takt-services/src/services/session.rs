@@ -220,6 +220,7 @@ pub(crate) fn cancel(
             })
             .collect()
     };
+    // After the lock is released, because an answer calls a waker.
     let fault = Fault(StatusCode::BadRequestCancelledByClient);
     let count = cancelled
         .iter()

@@ -101,6 +101,7 @@ impl Meeting {
             met.result
                 .and_then(|result| Some((result, met.answer.take()?)))
         };
+        // After the lock is released, because an answer calls a waker.
         if let Some((result, answer)) = answer {
             answer.send(result);
         }

@@ -37,6 +37,7 @@ impl<'a> Decode<'a> for Item<'a> {
             VariantRef::Empty
         };
         let length = start.len() - items.remaining();
+        // Without a value, a null Variant is written.
         let encoded = if has(0) {
             start.get(..length).unwrap_or_default()
         } else {

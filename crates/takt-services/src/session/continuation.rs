@@ -77,6 +77,7 @@ impl ContinuationPoints {
     /// Returns true if another continuation point is within the limit and the memory budget.
     pub(crate) fn has_room(&mut self) -> bool {
         let bytes = self.charge.bytes();
+        // Only tried: `insert` does not fail any more.
         let has_memory = self.charge.resize(bytes + ROOM).is_ok();
         self.charge.force(bytes);
         self.points.len() < self.capacity && has_memory

@@ -124,6 +124,7 @@ impl Session {
     pub(crate) fn activate(&self, caller: Arc<Caller>) {
         let channel = caller.channel.id;
         self.caller.store(caller);
+        // The Session may have been closed while a password was checked.
         if !self.closed.load(Ordering::Relaxed) {
             self.bound.store(channel, Ordering::Relaxed);
             self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
@@ -205,6 +206,7 @@ impl Session {
     pub(crate) fn keep_pending(&self, pending: Pending) -> Arc<Pending> {
         let pending = Arc::new(pending);
         let mut all = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        // This bounds the list by the requests that wait.
         all.retain(|pending| !pending.is_answered());
         all.push(Arc::clone(&pending));
         pending
@@ -233,6 +235,7 @@ impl Session {
             .last_activity
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Requests only set a flag; reading the clock for each would cost more than it is worth.
         if self.touched.swap(false, Ordering::Relaxed) {
             *last = now;
         }

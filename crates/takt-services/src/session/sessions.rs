@@ -179,6 +179,7 @@ impl Sessions {
 
     /// Closes a Session; its token is not valid from now on.
     pub(crate) fn close(&self, session: &Session) {
+        // First: connections that remember the Session do not look into the table.
         session.close();
         let mut table = self.table();
         table.remove(&session.token);

@@ -130,6 +130,7 @@ impl<C> Tasks<C> {
         let is_new = !queue.by_channel.contains_key(&channel);
         let tasks = queue.by_channel.entry(channel).or_default();
         if tasks.len() >= MAX_PER_CONNECTION {
+            // An answer calls a waker.
             drop(queue);
             task.refuse(context);
             return;
@@ -210,6 +211,7 @@ impl<C> Tasks<C> {
             Ran::Unfinished => (Some(task), None),
             Ran::Waiting(gate, waker) => (Some(task), Some((gate, waker))),
         };
+        // Before the gate: it may be open, and then the task has to be in its queue.
         if let Some(mut task) = self.put_back(channel, unfinished, gate.is_some()) {
             task.abandon(context);
         } else if let Some((gate, waker)) = gate {

@@ -52,6 +52,7 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
     /// Returns an entry, to be changed.
     pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let entry = self.entries.get_mut(key)?;
+        // Several accesses to one entry in turn need one place.
         if self.touched.last() != Some(key) {
             self.touched.push(key.clone());
         }
@@ -88,6 +89,7 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
     /// Puts the changed entries in order.
     fn settle(&mut self) {
         while let Some(key) = self.touched.pop() {
+            // It was removed meanwhile.
             let Some(entry) = self.entries.get_mut(&key) else {
                 continue;
             };

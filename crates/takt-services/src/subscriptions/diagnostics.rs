@@ -51,6 +51,7 @@ impl Snapshots {
 
     #[cold]
     pub(super) fn take(&self, engine: &Engine) {
+        // Before the snapshot: whoever asks meanwhile gets another one.
         self.is_wanted.store(false, Ordering::Relaxed);
         self.newest.store(std::sync::Arc::new(engine.snapshot()));
     }

@@ -129,6 +129,7 @@ impl Engine {
         session: &NodeId,
         id: u32,
     ) -> Result<(&mut Subscription, &mut Removed), StatusCode> {
+        // It is looked up twice because the observer is told with the whole engine in between.
         self.subscription(session, id)?;
         self.durable_changes(id);
         let subscription = self.subscriptions.get_mut(&id);
@@ -180,6 +181,7 @@ impl Engine {
 
     /// Removes a Subscription. Its memory is given back later.
     pub(super) fn remove(&mut self, id: u32) {
+        // Before the removal: afterwards it is not known whether it was durable.
         self.durable_changes(id);
         if let Some(subscription) = self.subscriptions.remove(&id) {
             self.removed.add(subscription);

@@ -118,6 +118,7 @@ impl Dispatch {
 
     /// Delivers Events within the slice.
     pub(crate) fn run(&mut self, view: &View<'_>, owner: OwnerOf<'_>, slice: &mut Slice) {
+        // By turns: neither many Events nor a long refresh keeps the other waiting.
         self.refreshes_first = !self.refreshes_first;
         if self.refreshes_first {
             self.run_refreshes(view, owner, slice);
@@ -142,6 +143,7 @@ impl Dispatch {
             }
         }
         // The rest is taken in the next slice.
+        // `begin` has cleared the flag of the queue, so only an Event in `current` makes that slice due.
         self.current = self.current.take().or_else(|| self.next(view, slice));
     }
 

@@ -49,6 +49,7 @@ impl<T> EventItems<T> {
         last: Option<ItemKey>,
         subscription: Option<u32>,
     ) -> Option<(ItemKey, Option<Arc<T>>)> {
+        // From a key, not from a place: items come and go between two calls.
         let from = match (last, subscription) {
             (Some(last), _) => Bound::Excluded(last),
             (None, Some(id)) => Bound::Included((id, 0)),

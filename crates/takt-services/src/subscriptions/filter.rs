@@ -88,6 +88,7 @@ impl Filter {
             {
                 true
             }
+            // The encodings are compared: that is fast, and NaN is equal to itself.
             _ if last.value == new.value => false,
             _ => self.deadband == 0.0 || exceeds(self.deadband, &last.variant(), &new.variant()),
         }
@@ -98,6 +99,7 @@ impl Filter {
 /// have no deadband.
 fn exceeds(deadband: f64, last: &Variant, new: &Variant) -> bool {
     let differ = |last: Option<f64>, new: Option<f64>| match (last, new) {
+        // No difference of NaN exceeds anything, so it is compared by itself.
         (Some(last), Some(new)) => last.is_nan() != new.is_nan() || (last - new).abs() > deadband,
         _ => true,
     };
@@ -136,6 +138,7 @@ fn range(view: &View<'_>, node: &NodeRef<'_>) -> Option<Range> {
         Value::Stored(stored) => stored.get(),
         Value::Cell(cell) => cell.get().ok()?,
         Value::Callback(source) => source.read(),
+        // The answer of another server cannot be waited for here.
         Value::Remote(_) => return None,
     };
     match value.value? {

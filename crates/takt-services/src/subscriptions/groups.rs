@@ -105,6 +105,7 @@ impl Groups {
                     true => 1,
                     false => sampler.sample(&member.item, owner),
                 });
+                // An id, not a place: items may be removed before the round continues.
                 group.interrupted_at = Some(*id);
             }
             group.interrupted_at = None;
@@ -122,6 +123,7 @@ pub(crate) fn after(last: Instant, period: Duration, now: Instant) -> Instant {
     if next > now {
         return next;
     }
+    // Missed rounds are left out; the phase stays.
     let missed = now.duration_since(last).as_nanos() % period.as_nanos().max(1);
     now + period - Duration::from_nanos(u64::try_from(missed).unwrap_or_default())
 }

@@ -236,6 +236,7 @@ impl MonitoredItem {
     /// Adds the item to the list of the Subscription, if it has values to publish.
     fn list(self: &Arc<Self>, state: &mut State) {
         if state.listed.is_none() && state.has_notifications() {
+            // Locks are always taken in this order: that of the item, then that of the list.
             state.listed = Some(self.ready.push_back(Arc::clone(self)));
         }
     }
@@ -274,6 +275,7 @@ impl MonitoredItem {
                 Some(_) => encoder.bytes(&sample.value),
                 None => sample.encode(parameters.timestamps, encoder),
             });
+            // encoder.position() > room.max { || The encoder has a few bytes more, for the end of the message.
             if written.is_err() || encoder.position() > room.max {
                 encoder.truncate(start);
                 if is_first && count == 0 && parameters.events.is_some() {
@@ -290,10 +292,12 @@ impl MonitoredItem {
             queue.pop();
             count += 1;
         }
+        // The caller has taken it out of the list.
         state.listed = None;
         if state.queue.is_empty() {
             state.is_triggered = false;
         } else {
+            // In front: its other values come before those of the items behind it.
             state.listed = Some(self.ready.push_front(Arc::clone(self)));
         }
         count
@@ -343,6 +347,7 @@ impl MonitoredItem {
             discarded = state.queue.clear();
             state.last = None;
             state.count_memory(0);
+            // When it is enabled again, even an unchanged value is reported.
             state.seen = Seen::Nothing;
         }
         state.mode = mode;
@@ -369,6 +374,7 @@ impl MonitoredItem {
         }
         let (size, discard_oldest) = (parameters.queue_size, parameters.discard_oldest);
         let discarded = state.queue.resize(size, discard_oldest);
+        // The item may change from samples to reports by exception, or back.
         if state.parameters.sampling.interval != parameters.sampling.interval {
             state.seen = Seen::Nothing;
         }

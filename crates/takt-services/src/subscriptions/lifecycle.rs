@@ -34,6 +34,7 @@ impl Engine {
         {
             return Err(StatusCode::BadTooManySubscriptions);
         }
+        // 0 is no SubscriptionId.
         let id = self.last_id.wrapping_add(1).max(1);
         let settings = (publishing_enabled, priority);
         let client = (session.clone(), owner);
@@ -61,6 +62,7 @@ impl Engine {
         }
         let revised = Revised::of_request(
             saved.publishing_interval.as_secs_f64() * 1000.0,
+            // The lifetime follows below, in hours.
             u32::MAX,
             saved.max_keep_alive_count,
             saved.max_notifications,

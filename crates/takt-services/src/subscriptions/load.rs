@@ -102,6 +102,7 @@ impl Allotment {
         self.items = self.items.saturating_sub(1).max(1);
         let interval = match share.interval(cost) {
             Some(shortest) => requested.max(shortest),
+            // Nothing is left, but no item is refused for that: the longest interval exceeds the budget least.
             None => requested.max(longest),
         };
         let interval = interval.min(longest.max(requested));
@@ -147,6 +148,7 @@ impl PartialLoad {
 
     pub(crate) fn add(&mut self, load: Load) {
         self.own.0 += load.0;
+        // It changes under the lock of the engine only; others just read it.
         self.total.0.fetch_add(load.0, Ordering::Relaxed);
     }
 

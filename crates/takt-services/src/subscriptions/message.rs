@@ -66,6 +66,7 @@ pub(super) fn encode_notifications(
             break;
         }
     }
+    // Only a DataChangeNotification ends with DiagnosticInfos.
     if kind == Kind::Values {
         encoder.array_length(None)?;
     }

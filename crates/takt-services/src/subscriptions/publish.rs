@@ -101,6 +101,7 @@ impl Engine {
         subscription.turn = self.last_turn;
         while queue.has_requests() {
             let Some(room) = self.slice.message() else {
+                // It is due at once; the next slice continues here.
                 subscription.interrupted = Some(now.instant);
                 break;
             };

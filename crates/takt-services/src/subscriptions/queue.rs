@@ -85,6 +85,7 @@ impl Queue {
     /// Reserves memory for `more` bytes. Returns true if there is enough.
     fn reserve(&mut self, more: usize) -> bool {
         let needed = self.item + self.queued + more;
+        // In steps, so that few samples touch the shared budget; near its end, exactly.
         needed <= self.charge.bytes()
             || self.charge.resize(needed.next_multiple_of(STEP)).is_ok()
             || self.charge.resize(needed).is_ok()
@@ -162,6 +163,7 @@ impl Queue {
             self.push_overflow(overflow);
         }
         if !is_lost {
+            // The EventQueueOverflowEvent may have taken the memory.
             if !self.reserve(event.size()) {
                 return;
             }
@@ -275,6 +277,7 @@ impl Queue {
         self.queued -= bytes;
         self.give_back();
         (bytes > FEW).then(|| {
+            // Their bytes move from the charge of the queue to one of their own.
             let mut charge = self.charge.budget().empty_charge();
             charge.force(bytes);
             Discarded {
@@ -288,6 +291,7 @@ impl Queue {
     pub(crate) fn resize(&mut self, size: u32, discard_oldest: bool) -> Option<Discarded> {
         self.size = usize::try_from(size).unwrap_or(usize::MAX).max(1);
         self.discard_oldest = discard_oldest;
+        // Its place depends on the policy: from now on, an old one is an Event like others.
         self.has_overflow_event = false;
         let excess = self.samples.len().saturating_sub(self.size);
         let lost = excess > 0;

@@ -26,6 +26,7 @@ impl<T> Ready<T> {
     fn change<R>(&self, change: impl FnOnce(&mut List<Arc<T>>) -> R) -> R {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut items);
+        // Still under the lock, so that the last store belongs to the last change.
         self.is_any.store(!items.is_empty(), Ordering::Release);
         result
     }

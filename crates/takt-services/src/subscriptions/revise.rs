@@ -34,6 +34,7 @@ impl Revised {
             .max(budgets.min_publishing_interval);
         let interval = publishing_interval.as_nanos().max(1);
         let count = |intervals: u128| u32::try_from(intervals).unwrap_or(u32::MAX);
+        // At least 3, so that the ranges of both clamps below are valid.
         let longest = count(budgets.max_lifetime.as_nanos() / interval).max(3);
         let shortest = count(budgets.min_lifetime.as_nanos().div_ceil(interval));
         let least = count(budgets.min_keep_alive.as_nanos().div_ceil(interval));
@@ -99,6 +100,7 @@ pub(crate) fn sampling(
     let value = (item.attribute_id == attributes::VALUE)
         .then(|| view.node(&item.node_id)?.value())
         .flatten()
+        // As in `Sampler::sample`: other encodings take the general path, at its cost.
         .filter(|value| item.data_encoding.is_null() || matches!(value, Value::Remote(_)));
     let longest = budgets.max_publishing_interval;
     if requested == 0.0 && matches!(value, Some(Value::Stored(_))) {

@@ -131,6 +131,7 @@ impl<'s> Sampler<'s> {
             }
             return false;
         }
+        // As for a cell, the generation is read before the value.
         let generation = stored.generation();
         if let Seen::Stored(seen, at) = seen
             && Arc::ptr_eq(&seen, stored)
@@ -246,6 +247,7 @@ impl Drop for Asked {
         {
             value = DataValue::status(status);
         }
+        // Before the item may be asked again: a later answer must not overtake this one.
         self.item.offer(Sample::of(&value, DateTime::now()));
         self.item.is_asked.store(false, Ordering::Release);
     }

@@ -23,6 +23,7 @@ pub(crate) struct SessionQueue {
 impl SessionQueue {
     /// Queues a request; if there are too many, the oldest is answered with a fault (OPC 10000-4, 5.14.5.1).
     pub(super) fn push(&mut self, request: PublishRequest, max: usize) {
+        // Requests that were cancelled must not displace others.
         self.requests
             .retain(|request| !request.pending.is_answered());
         if self.requests.len() >= max.max(1)

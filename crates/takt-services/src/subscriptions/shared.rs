@@ -69,6 +69,7 @@ impl Subscriptions {
 
     /// Returns the state of all Subscriptions; the previous one if the engine is at work, as it is when it samples.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        // Sampling reads the diagnostics with the lock held: to wait for it would be a deadlock.
         match self.engine.try_lock() {
             Ok(engine) => self.snapshots.take(&engine),
             Err(TryLockError::Poisoned(engine)) => self.snapshots.take(engine.get_ref()),
@@ -87,6 +88,7 @@ impl Subscriptions {
         let mut engine: MutexGuard<'_, Engine> =
             self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let result = work(&mut engine);
+        // Under the lock: an older deadline must not replace a newer one.
         self.deadline.set(engine.next_deadline());
         for (count, new) in self.counts.iter().zip(engine.counts()) {
             count.store(new, Ordering::Relaxed);

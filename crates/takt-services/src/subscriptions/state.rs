@@ -171,6 +171,7 @@ impl StateMachine {
 
     /// Returns the diagnostics of the state. The counts begin with 0 after a message, and end at the agreed ones.
     pub(crate) fn diagnostics(&self) -> SubscriptionDiagnosticsDataType {
+        // The counters never exceed their maximum.
         let keep_alive = match self.state {
             State::KeepAlive => self.max_keep_alive_count - self.keep_alive_counter,
             State::Normal | State::Late => 0,
@@ -213,6 +214,7 @@ impl StateMachine {
     pub(crate) fn modify(&mut self, lifetime_count: u32, max_keep_alive_count: u32) {
         self.lifetime_count = lifetime_count;
         self.max_keep_alive_count = max_keep_alive_count;
+        // Otherwise the next keep-alive would come later than the new count allows.
         self.keep_alive_counter = self.keep_alive_counter.min(max_keep_alive_count);
         self.reset_lifetime();
     }

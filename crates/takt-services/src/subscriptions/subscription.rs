@@ -369,6 +369,7 @@ impl Subscription {
             max: self.max_message,
         };
         let mut encoder = Encoder::growing(&mut message, self.max_message + CLOSING);
+        // In turn if there are both, so that many Events do not keep the values back.
         let events = self.ready_events.is_any() && !(self.had_events && self.ready.is_any());
         self.had_events = events;
         let (kind, ready) = match events {
@@ -447,6 +448,7 @@ impl Subscription {
         let sequence_number = self.next_sequence_number;
         self.retransmission
             .push(sequence_number, Arc::clone(&message));
+        // 0 is no sequence number.
         self.next_sequence_number = sequence_number.wrapping_add(1).max(1);
         (message, self.has_notifications())
     }

@@ -37,6 +37,7 @@ impl Engine {
             if let Some(subscription) = self.subscriptions.get_mut(id)
                 && !subscription.sample(&mut sampler, now.instant, &mut self.slice)
             {
+                // In the next slice, others of its priority come first.
                 self.last_turn += 1;
                 subscription.sampling_turn = self.last_turn;
                 break;

@@ -71,6 +71,7 @@ impl Classes {
     /// Adds the gates of TAPRIO: classes send while their gates are open, and only frames that end before the gates close.
     #[must_use]
     pub fn with_gates(mut self, gates: Gates) -> Self {
+        // IEEE 802.1Q, 8.6.8.2: credit stands still while the gate is closed. `sch_cbs` knows no gates.
         for (number, queue) in (0u8..).zip(&mut self.classes) {
             if let ClassQueue::CbsIeee(shaper) = queue {
                 shaper.behind(Some((gates.clone(), number)));
@@ -87,6 +88,7 @@ impl Classes {
     pub fn with_txtime_assist(mut self, delay: Time) -> Self {
         for queue in &mut self.classes {
             if let ClassQueue::CbsIeee(shaper) = queue {
+                // No gate closes, so credit is always gained.
                 shaper.behind(None);
             }
         }
@@ -186,6 +188,8 @@ impl Classes {
             let change = match (&self.gates, &self.assist) {
                 (Some(gates), None) => {
                     let duration = duration(self.rate, self.lengths, &packet);
+                    // A frame pays from the budget even if it is only selected. None pays twice: `is_ready` is asked only at ports of the
+                    // IEEE model, which have no budgets.
                     let budgets = self.budgets.as_mut();
                     // The kernel wants a frame to end before the window does, not with it.
                     let margin = Time::picoseconds(budgets.is_some().into());

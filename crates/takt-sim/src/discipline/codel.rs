@@ -47,6 +47,7 @@ impl Codel {
             mtu: parameters.mtu.into(),
             first_above: None,
             dropping: false,
+            // This is before all times, so that the first drops do not count as soon after others.
             drop_next: Units::MIN,
             count: 0,
             last_count: 0,
@@ -61,6 +62,7 @@ impl Codel {
             return false;
         }
         match self.first_above {
+            // The comparison is strict, as in `codel_time_after`.
             Some(since) => now > since,
             None => {
                 self.first_above = Some(now + self.interval);
@@ -104,6 +106,7 @@ impl Codel {
             self.newton_step();
         } else {
             self.count = 1;
+            // This is 1 divided by the root of 1, as near as 16 bits allow.
             self.reciprocal = u16::MAX;
         }
         self.last_count = self.count;
@@ -120,6 +123,7 @@ impl Codel {
         let x = u64::from(self.reciprocal) << 16;
         let square = (x * x) >> 32;
         let rest = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square));
+        // Two bits are left out, so that the product fits into 64 bits.
         let next = (rest >> 2).wrapping_mul(x) >> 47;
         self.reciprocal = u16::try_from(next & u64::from(u16::MAX)).unwrap_or(u16::MAX);
     }

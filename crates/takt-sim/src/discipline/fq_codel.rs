@@ -38,6 +38,7 @@ pub struct FqCodel {
 impl FqCodel {
     /// Makes the discipline. Its queues are made when they are needed.
     pub fn new(parameters: &takt_scenario::FqCodelParameters) -> Self {
+        // Without a queue, no remainder exists. Without a quantum, a turn would never come.
         let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).max(1);
         Self {
             limit: usize::try_from(parameters.limit).unwrap_or(usize::MAX),
@@ -47,6 +48,7 @@ impl FqCodel {
             codel: CodelParameters {
                 target: parameters.target.into(),
                 interval: parameters.interval.into(),
+                // This is `psched_mtu` of an Ethernet device: 1500 bytes and the header of 14.
                 mtu: 1514,
             },
             flows: Vec::new(),
@@ -141,6 +143,7 @@ impl FqCodel {
     fn judged(&mut self, index: usize, now: Units) -> Option<(Packet, bool)> {
         let (since, packet) = self.take(index)?;
         let codel = &mut self.flows[index].codel;
+        // As in the kernel, the backlog is that of all flows: CoDel drops nothing while no more than `mtu` bytes wait in all of them.
         Some((packet, codel.should_drop(now - since, self.backlog, now)))
     }
 
@@ -186,12 +189,14 @@ impl FqCodel {
     /// Drops packets of the flow with the greatest backlog, up to half of that.
     fn drop_batch(&mut self, drops: &mut Drops) {
         let flows = self.flows.iter().enumerate();
+        // The kernel takes the first of several flows with the same backlog.
         let fattest = flows.max_by_key(|(index, flow)| (flow.backlog, std::cmp::Reverse(*index)));
         let Some((index, half)) = fattest.map(|(index, flow)| (index, flow.backlog / 2)) else {
             return;
         };
         let mut dropped = 0;
         for _ in 0..DROP_BATCH {
+            // The oldest packets of the flow go first, as in the kernel (`dequeue_head`).
             let Some((_, packet)) = self.take(index) else {
                 break;
             };

@@ -58,6 +58,7 @@ impl Gates {
         let start = self.cycle_start(now);
         let position = now - start;
         let number = self.entries.iter().position(|(end, _)| position < *end);
+        // Only a schedule without entries has none: a position is always less than the cycle.
         let number = number.unwrap_or(0);
         let end = |number: usize| self.entries.get(number).map_or(self.cycle, |it| it.0);
         let begin = number.checked_sub(1).map_or(Time::ZERO, end);

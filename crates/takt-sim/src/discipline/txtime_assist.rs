@@ -39,6 +39,7 @@ impl TxTimeAssist {
             }
             let from = earliest.max(self.next[index]);
             let start = gates.cycle_start(from);
+            // If it does not fit now, it fits at the begin of this entry in the next cycle: the entry has the room.
             let time = if from - start + room <= interval.1 {
                 from.max(start + interval.0)
             } else {

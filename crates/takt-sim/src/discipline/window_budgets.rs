@@ -19,6 +19,7 @@ impl WindowBudgets {
     /// byte.
     pub(super) fn new(gates: &Gates, classes: usize, rate: LineRate) -> Self {
         let megabits = i64::try_from(rate.bits_per_second() / 1_000_000).unwrap_or(i64::MAX);
+        // `TAPRIO_PICOS_PER_BYTE_MIN` of the kernel is 17, which is a link of 470 Gbit/s.
         let per_byte = (8_000_000 / megabits.max(1)).max(17);
         let bytes = |time: Time| time.as_picoseconds() / per_byte;
         let classes = 0..u8::try_from(classes).unwrap_or(u8::MAX);

@@ -42,6 +42,7 @@ impl Simulation {
             FlowSource::Return(id) => {
                 let statistics = &mut self.application_statistics[id.0];
                 for arrival in arrivals {
+                    // A message that the loopback sent again has no round trip of its own.
                     if statistics.receive(arrival.counter) {
                         let round_trip = arrival.arrived - arrival.published;
                         statistics.round_trip.record(round_trip);

@@ -13,6 +13,7 @@ impl Simulation {
         self.frame_events += 1;
         let frame = self.frames.get(place);
         let port = self.passed[frame.next as usize];
+        // At the first port `queued` is already set: with a txtime, it is later than now.
         if frame.hop == 0 {
             self.ways[frame.flow()].sent += u64::from(frame.counted);
         } else {

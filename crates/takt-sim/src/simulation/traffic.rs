@@ -75,6 +75,7 @@ impl Simulation {
             }
             match (last, latest, self.publishing > 0) {
                 (Some(last), _, _) => inbox.push(last),
+                // The latest message is sent again only while something is published. Otherwise the simulation would never end.
                 (None, Some(latest), true) => inbox.push(self.frames.insert(latest)),
                 (None, _, _) => {}
             }

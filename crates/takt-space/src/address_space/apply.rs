@@ -39,6 +39,7 @@ impl Edit<'_> {
         match change {
             Change::AddNamespace { index, uri } => {
                 let given = self.space().namespaces().register(uri)?;
+                // The plan has announced this index; another namespace may have been registered since.
                 if given == *index {
                     self.count(memory::of_change(change));
                     Ok(())

@@ -151,6 +151,7 @@ impl<'a> Edit<'a> {
         }
         node.change_references(|references| *references = ReferenceList::from(stored.clone()));
         self.rebind(&node, binding);
+        // Now, because the node is shared from the next step on.
         if let Some(bytes) = memory {
             self.count_node(&mut node, bytes);
         }
@@ -231,6 +232,7 @@ impl<'a> Edit<'a> {
             self.counters.names.clear();
         }
         self.counters.names.forget(node_id);
+        // So that a remote binding does not count any more.
         self.rebind(node, None);
         self.forget_node(node);
         nodes.remove(node_id);
@@ -308,6 +310,7 @@ impl<'a> Edit<'a> {
                 }
             });
         }
+        // A reference with one end leaves nothing behind.
         if delete_bidirectional || reference.has_one_end() {
             self.remove_other_end(source, &reference);
         } else {

@@ -101,6 +101,7 @@ pub(super) fn decode_data_type(
         return Ok((decode(object)?, None));
     }
     let mut given: GenericAttributes = object.decode_as().map_err(|_| wrong())?;
+    // `DataTypeAttributes` has no field for it.
     let is_definition = |value: &GenericAttributeValue| value.attribute_id == DATA_TYPE_DEFINITION;
     let definition = given.attribute_values.iter().position(is_definition);
     let definition = definition.map(|at| given.attribute_values.swap_remove(at).value);

@@ -273,6 +273,7 @@ pub(crate) fn copy_of(
                 data_type: variable.data_type.to_owned(),
                 value_rank: variable.value_rank,
                 array_dimensions: variable.array_dimensions.to_vec(),
+                // AddNodes accepts only these bits.
                 access_level: level & 0x7F,
                 ..VariableAttributes::default()
             })

@@ -68,6 +68,7 @@ impl Edit<'_> {
         if node.has(&reference, &self.space.types.snapshot()) {
             return false;
         }
+        // It is not there: that was checked.
         node.push_new(&reference, false);
         true
     }
@@ -93,6 +94,7 @@ impl Edit<'_> {
             return;
         }
         let space = self.space;
+        // A node that is not in memory has only the references of the standard.
         if let Some(node) = space.nodes.pin().get(target) {
             self.unlink(target, node, &other_end(source, reference));
         }
@@ -106,6 +108,7 @@ impl Edit<'_> {
             return false;
         };
         let names = &mut self.counters.names;
+        // Only in a long list do the positions of the others stay the same.
         if is_long && names.is_of(node_id) {
             let types = self.space.types.snapshot();
             let position = node.standard_references() + position;

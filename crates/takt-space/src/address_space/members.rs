@@ -136,6 +136,7 @@ impl View<'_> {
         let mut current = (!type_id.is_null()).then(|| type_id.clone());
         for _ in 0..MAX_TYPE_DEPTH {
             let Some(type_id) = current else { return };
+            // Then its supertypes are there as well.
             if owners.contains(&type_id) {
                 return;
             }

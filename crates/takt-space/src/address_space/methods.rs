@@ -12,6 +12,7 @@ impl View<'_> {
     /// has the Method as a component.
     #[inline]
     pub fn is_method_of(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
+        // From the side of the Method: it has few parents, while an Object may have thousands of components.
         if self.is_owned_by(method, |owner| object.node_id() == owner) {
             return true;
         }

@@ -74,6 +74,7 @@ impl NameCache {
             return self.clear();
         };
         if let Some(count) = self.names.get_mut(&name) {
+            // It is at least 1: a name with the count 0 is removed.
             *count -= 1;
             if *count == 0 {
                 self.names.remove(&name);

@@ -47,6 +47,7 @@ impl Namespaces {
             return Err(AddressSpaceError::NamespaceUriEmpty);
         }
         let mut free = self.free();
+        // Another thread may have registered it before this one got the lock.
         if let Some(index) = self.index_of(uri) {
             return Ok(index);
         }
@@ -129,6 +130,7 @@ impl Namespaces {
     /// Another server may have the same namespaces in another order. With the alias, its clients find a node here under the
     /// NodeId that it has there.
     pub fn set_alias(&self, alias: u16, index: u16) {
+        // The lock of all changes; the free indices are not used.
         let _changing = self.free();
         let mut aliases = Vec::clone(&self.aliases.load());
         aliases.retain(|(known, _)| *known != alias);

@@ -189,6 +189,7 @@ impl NodeBuilder<'_> {
         let (has_data_type, has_value_rank) = (self.has_data_type, self.has_value_rank);
         self = self.variable(|variable| {
             if !has_data_type {
+                // The identifier of a built-in type is its number (OPC 10000-6, 5.1.2).
                 variable.data_type = NodeId::from(u32::from(built_in_type as u8));
             }
             if is_array && !has_value_rank {
@@ -246,6 +247,7 @@ impl NodeBuilder<'_> {
     }
 
     fn add_now(self) -> Result<NodeId, AddressSpaceError> {
+        // Before the checks, so that nothing changes between them and the addition.
         let mut edit = self.space.edit();
         let mut definition = self.definition;
         if edit.view().node(&self.parent).is_none() {
@@ -273,6 +275,7 @@ impl NodeBuilder<'_> {
         edit.add_node_with(definition, &references, value, None)?;
         add_arguments(&mut edit, &node_id, "InputArguments", &self.inputs)?;
         add_arguments(&mut edit, &node_id, "OutputArguments", &self.outputs)?;
+        // After the arguments, because the binding of a Method contains them.
         if let Some(handler) = self.handler {
             edit.set_method(&node_id, handler)?;
         }

@@ -169,6 +169,7 @@ impl Edit<'_> {
                 identifier: requested.node_id.identifier.clone(),
             }
         };
+        // The only change so far is the namespace of this NodeId.
         let has_namespace = !changes.is_empty() || namespaces.contains(node_id.namespace);
         // Namespace 0 belongs to the standard.
         if requested.server_index != 0
@@ -208,6 +209,7 @@ fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressS
         ));
     }
     let Some(value) = value else { return Ok(()) };
+    // The check is that of a Write, whose value is encoded.
     let encoded = value.encode_to_vec();
     let fits = VariantRef::decode(&mut Decoder::new(&encoded))
         .map_err(|error| error.status_code())

@@ -143,6 +143,7 @@ impl ReferenceTypes {
             return Some(index);
         }
         let _appending = self.append.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have appended it before this one got the lock.
         if let Some(index) = self.find(id) {
             return Some(index);
         }

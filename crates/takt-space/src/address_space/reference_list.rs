@@ -133,6 +133,7 @@ impl ReferenceList {
             }
             Self::Long(list) => {
                 list.remove(position);
+                // Well below MAX_SHORT, so that a list at the limit is not converted back and forth.
                 if list.length < MIN_LONG {
                     *self = Self::Short(list.iter_from(0).cloned().collect());
                 }
@@ -204,6 +205,7 @@ impl LongList {
 
     fn position(&self, reference: &Reference) -> Option<usize> {
         let index = self.index();
+        // Another reference can have the same hash.
         let is_there = |position: &usize| self.get(*position) == Some(reference);
         let hash = index.hash(reference);
         let found = index.positions.get(&hash).copied().filter(is_there);

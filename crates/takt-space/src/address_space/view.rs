@@ -85,6 +85,7 @@ impl View<'_> {
 
     #[inline]
     fn entry(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
+        // An alias never hides a node of this server.
         self.nodes
             .get(node_id)
             .or_else(|| self.in_aliased_namespace(node_id))

@@ -139,6 +139,7 @@ fn encode_body(encoder: &BodyEncoder<'_>, view: &View<'_>, object: &mut Extensio
     let Some(definition) = view.structure_definition(&data_type) else {
         return;
     };
+    // An abstract structure has no encoding.
     if definition.default_encoding_id.is_null() {
         return;
     }

@@ -65,6 +65,7 @@ impl<'a> Types<'a, '_, '_> {
         self.nodes
             .document
             .get(encoding)
+            // There are encodings in XML and JSON as well.
             .is_some_and(|node| node.browse_name.name == "Default Binary")
     }
 
@@ -136,6 +137,7 @@ impl<'a> Types<'a, '_, '_> {
                         .to_structure(NodeId::NULL, NodeId::NULL, &fields)
                         .fields;
                 }
+                // Only the first one is outside the document; its definition has the inherited fields.
                 None => {
                     let known = self.nodes.view.structure_definition(ancestor);
                     fields = known.map(|known| known.fields).unwrap_or_default();

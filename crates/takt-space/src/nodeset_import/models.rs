@@ -90,6 +90,7 @@ fn date_time(view: &View<'_>, node_id: NodeIdRef<'_>) -> Option<DateTime> {
             }
         }
     };
+    // The null DateTime stands for an unknown date.
     (date != DateTime::MIN).then_some(date)
 }
 
@@ -110,6 +111,7 @@ pub(super) fn order(documents: &[Vec<ModelTableEntry>]) -> Vec<usize> {
                 !others.any(|other| defines(&documents[*other], &required.uri))
             })
         };
+        // If none is ready, they require each other: the first one is taken.
         let position = waiting
             .iter()
             .position(|index| is_ready(*index))

@@ -95,6 +95,7 @@ impl<'a> Plan<'a> {
                 let (source, is_forward, target) = if exists {
                     (from, true, to)
                 } else {
+                    // Only the node of the document can hold the reference.
                     (&node.node_id, reference.is_forward, target)
                 };
                 self.references.push(PlannedReference {

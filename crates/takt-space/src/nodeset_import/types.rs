@@ -30,6 +30,7 @@ pub(super) fn retain(nodeset: &mut NodeSet) {
 /// Returns true if the node or one of its parents is a type.
 fn is_below_type(nodes: &HashMap<&NodeId, &UaNode>, node: &UaNode) -> bool {
     let mut current = Some(node);
+    // Ends for parents in a circle, too.
     for _ in 0..MAX_DEPTH {
         let Some(node) = current else { return false };
         if matches!(

@@ -92,6 +92,7 @@ impl WaitingRoom {
     pub(super) fn run(&mut self) {
         while self.wait() {
             let now = Instant::now();
+            // Before the deadlines are checked: bytes that have arrived were in time.
             self.hear();
             self.strangers.retain(|stranger| stranger.deadline > now);
             if self.accept_again.is_none_or(|at| at <= now) {

@@ -90,6 +90,7 @@ impl<H: TcpChannels> TcpServer<H> {
     }
 
     pub(super) fn next_channel_id(&mut self) -> u32 {
+        // 0 is the SecureChannelId of a client that has no channel yet.
         self.next_channel_id = self.next_channel_id.wrapping_add(1).max(1);
         self.next_channel_id
     }
@@ -121,6 +122,7 @@ impl<H: TcpChannels> TcpServer<H> {
             return false;
         }
         self.connections.insert(connection);
+        // Sets the alarm for its Hello; a connection that begins with ReverseHello waits for room to send.
         self.settle(id, Fate::Stay, now);
         true
     }

@@ -70,6 +70,7 @@ impl<H: TcpChannels> TcpServer<H> {
             let Some(connection) = self.connections.get_mut(victim) else {
                 return false;
             };
+            // A connection without unused memory ends, so each round makes progress.
             if connection.release_memory() == 0 {
                 let error = TransportError::GivesWay("the memory is needed for other connections");
                 let fate = connection.abandon(&self.handler, &error, now);

@@ -155,6 +155,7 @@ fn keep_connected(
         // Without random numbers there is no jitter.
         let _ = getrandom::fill(&mut random);
         let pause = pauses.next(outcome, u32::from_ne_bytes(random));
+        // A sleep that the end of the server interrupts.
         if outcomes.recv_timeout(pause) == Err(RecvTimeoutError::Disconnected) {
             return;
         }

@@ -36,6 +36,7 @@ impl<H: TcpChannels> TcpServer<H> {
         let (sockets, hello) = (reverse.take(), reverse.hello());
         for (position, socket) in sockets {
             let id = self.connections.next_id();
+            // First, because `serve_socket` settles the connection, which looks it up here.
             if let Some(reverse) = &mut self.reverse {
                 reverse.waits(position, id);
             }

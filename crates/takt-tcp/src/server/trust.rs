@@ -34,6 +34,7 @@ impl<H: TcpChannels> TcpServer<H> {
             self.trust.place = self.check_from(place, now);
         }
         self.trust.next = match self.trust.place {
+            // The alarm is due at once, but ready connections are served in between.
             Some(_) => Some(now),
             None => self.has_secured().then(|| now + INTERVAL),
         };

@@ -138,6 +138,7 @@ fn classful(
         // Several queues of a class need a discipline each.
         for (extra, queue) in (first..behind).enumerate() {
             let extra = u16::try_from(extra).unwrap_or(u16::MAX);
+            // The high byte tells the queues of a class apart. The constants leave room for 16 classes.
             let handle = QdiscHandle(FIRST_CLASS + number + (extra << 8));
             tree.push(Qdisc {
                 handle,

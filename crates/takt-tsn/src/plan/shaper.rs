@@ -27,6 +27,7 @@ pub(crate) fn shaper(
     let Some(shaper) = here.queue.shaper() else {
         return Ok(None);
     };
+    // `cbs` takes whole kbit/s. Rounded down, the slope would be less than what is reserved.
     let idle_slope = kilobits_up(shaper.idle_slope);
     let port = kilobits(speed);
     if idle_slope >= port {

@@ -126,6 +126,7 @@ impl StandalonePort {
     fn entries(&self, cycle: Duration, window: Duration) -> Vec<GateEntry> {
         let entry = |gates, interval| GateEntry { gates, interval };
         let classes = self.classes.classes().len();
+        // No preset has more than eight classes, so all shifts stay within the byte.
         let others = (1..classes).fold(0, |gates, class| gates | 1u8 << class);
         let rest = Duration(cycle.0.saturating_sub(window.0));
         let mut entries = vec![entry(1, window), entry(others, rest)];

@@ -24,6 +24,7 @@ pub struct LaunchNumbers {
 impl LaunchNumbers {
     /// Returns the parameters for a queue of a scenario, with their origins.
     pub(super) fn of_queue(queue: &EtfParameters, offload: HardwareOffload) -> (Self, Derivation) {
+        // The kernel has whole nanoseconds. Rounded down, delta would be shorter than the time that is needed.
         let numbers = Self {
             delta: queue.delta.0.div_ceil(1000),
             deadline_mode: queue.deadline_mode,

@@ -265,6 +265,7 @@ impl<'a> Decoder<'a> {
         match usize::try_from(length) {
             Ok(length) => Ok(Some(length)),
             Err(_) if length == -1 => Ok(None),
+            // It is read as null for now: where the message ends shows whether that was right.
             Err(_) if self.structures.is_some() => {
                 self.doubt(DecodeErrorKind::NegativeLength).map(|()| None)
             }

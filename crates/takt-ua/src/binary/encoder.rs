@@ -84,6 +84,7 @@ impl<'b> Encoder<'b> {
         max_len: usize,
     ) -> Self {
         let base = spill.len();
+        // A buffer beyond the limit would accept more than `max_len` bytes, because the window only knows its own end.
         let (buffer, _) = buffer.split_at_mut(buffer.len().min(max_len));
         Self {
             window: Window::uninit(buffer),
@@ -199,6 +200,7 @@ impl<'b> Encoder<'b> {
     /// Returns the `Vec` that takes the next `length` bytes, for which the window is too small.
     pub(super) fn grow(&mut self, length: usize) -> Result<&mut Vec<u8>, EncodeError> {
         if let Some(spill) = self.spill.take() {
+            // All bytes have to be in one place, for patches and for the caller.
             spill.vec.extend_from_slice(self.window.written());
             self.window = Window::new(&mut []);
             self.growing = Some(spill);

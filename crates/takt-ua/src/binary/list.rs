@@ -31,6 +31,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for Encoded<'a, T> {
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let start = decoder.rest();
+        // The value is checked now, because `get` reads it without limits.
         T::skip(decoder)?;
         let length = start.len() - decoder.remaining();
         Ok(Self {

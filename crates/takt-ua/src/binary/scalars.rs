@@ -163,6 +163,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for Vec<T> {
             Ok(Some(count)) => T::decode_elements(decoder, count),
             Ok(None) => Ok(Vec::new()),
             Err(error) => {
+                // An earlier value made the rest unreadable, which is not an error of this list.
                 let list = decoder.is_lost().then(T::list_after_loss).flatten();
                 list.ok_or(error)
             }

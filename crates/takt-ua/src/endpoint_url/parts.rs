@@ -67,6 +67,7 @@ impl<'u> UrlParts<'u> {
         let port = match port {
             // RFC 3986, 3.2.3: an empty port is the scheme's default.
             None | Some("") => None,
+            // `parse` alone would accept a plus sign.
             Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
                 let number = digits.parse();
                 Some(number.map_err(|_| EndpointUrlError::Port(digits.into()))?)
@@ -198,6 +199,7 @@ fn split_authority<'a>(
     if host.is_empty() {
         return Err(EndpointUrlError::MissingHost(text.into()));
     }
+    // An IPv6 address without brackets: its port could not be told from its last group.
     if port.is_some_and(|port| port.contains(':')) {
         return Err(wrong(authority));
     }

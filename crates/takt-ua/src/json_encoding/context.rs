@@ -102,6 +102,7 @@ impl<'a> JsonContext<'a> {
             .iter()
             .find(|known| known.data_type_id == *type_id);
         match described {
+            // Metadata comes first: it describes the structure as its sender has it.
             Some(described) => self.described(described),
             None => standard(StandardStructure::of_type(type_id.standard_id()?)?),
         }

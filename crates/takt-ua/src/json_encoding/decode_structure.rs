@@ -35,6 +35,7 @@ impl JsonDecoder<'_> {
             .as_object()
             .is_some_and(|object| object.contains_key("UaTypeId") || is_reversible(object));
         match self.context.structure(data_type) {
+            // A type in the value wins: it may be a subtype.
             Some(layout) if !says_type && !value.is_null() => self.object(&layout, value, 0),
             _ => self.extension_object(value, 0),
         }
@@ -139,6 +140,7 @@ impl JsonDecoder<'_> {
                 );
             }
         };
+        // JSON names the DataType, but a binary body is known by the NodeId of its encoding.
         let binary = matches!(body, ExtensionObjectBody::Binary(_));
         let known = self.context.structure(&type_id).filter(|_| binary);
         let type_id = known.map_or(type_id, |layout| layout.encoding_id);
@@ -220,6 +222,7 @@ impl Writer<'_, '_> {
         if depth >= MAX_DEPTH {
             return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
         }
+        // A short text can ask for many structures that take no bytes, so that the room alone is no limit.
         self.structures_left = self
             .structures_left
             .checked_sub(1)
@@ -309,6 +312,7 @@ impl Writer<'_, '_> {
             return self.element(&field.data_type, value, depth);
         }
         match value {
+            // Fields left out have their defaults, and an empty array means the same as the null array.
             None | Some(Value::Null) => Ok(self.encoder.array_length(Some(0))?),
             Some(Value::Array(elements)) => {
                 self.encoder.array_length(Some(elements.len()))?;
@@ -368,6 +372,7 @@ fn optional_fields(
     let count = u32::try_from(optional.clone().count()).unwrap_or(u32::MAX);
     let mut mask = 0_u32;
     for (bit, field) in (0_u32..).zip(optional) {
+        // A field that is null is present, with the default value.
         let present = u32::from(object.contains_key(field.name));
         mask |= present.checked_shl(bit).unwrap_or(0);
     }

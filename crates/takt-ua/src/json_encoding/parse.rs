@@ -92,6 +92,7 @@ impl Strict<'_> {
     }
 
     fn fail<E: Error>(self, kind: JsonDecodeErrorKind) -> E {
+        // `serde_json` keeps only the text of an error, so the kind takes its own way.
         let error = E::custom(&kind);
         *self.problem.borrow_mut() = Some(kind);
         error

@@ -204,6 +204,7 @@ fn parse(text: &str) -> Option<DateTime> {
     let month = number(date.next()?, 1..=12)?;
     let day = number(date.next()?, 1..=31)?;
     let days = days_from_civil(year, month, day);
+    // A day that the month does not have becomes one of the next month.
     if civil_from_days(days) != (year, month, day) {
         return None;
     }

@@ -11,11 +11,13 @@ pub(crate) fn pass_variant(decoder: &mut Decoder<'_>) -> Result<(), DecodeError>
     let mask = decoder.u8()?;
     let built_in_type = match mask & !(ARRAY | DIMENSIONS) {
         0 if mask == 0 => return Ok(()),
+        // Reserved types are encoded like a ByteString (OPC 10000-6, 5.2.2.16).
         26..=31 => BuiltInType::ByteString,
         id => BuiltInType::from_u8(id)
             .ok_or_else(|| decoder.error(DecodeErrorKind::InvalidEncodingByte(mask)))?,
     };
     if mask & ARRAY == 0 {
+        // Dimensions without an array: whether they follow the value is not certain.
         if mask & DIMENSIONS != 0 {
             decoder.doubt(DecodeErrorKind::InvalidEncodingByte(mask))?;
         }
@@ -135,6 +137,7 @@ fn pass_data_value(decoder: &mut Decoder<'_>) -> Result<(), DecodeError> {
         pass_variant(decoder)?;
     }
     let size = |bit: u8, size: usize| if mask & bit != 0 { size } else { 0 };
+    // StatusCode, two timestamps, and the picoseconds of each.
     let rest = size(0x02, 4) + size(0x04, 8) + size(0x08, 8) + size(0x10, 2) + size(0x20, 2);
     decoder.bytes(rest).map(|_| ())
 }

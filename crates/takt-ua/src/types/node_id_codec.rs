@@ -117,6 +117,7 @@ impl NodeId {
     /// Decodes the bytes behind an encoding byte whose flag bits are masked out.
     #[inline]
     pub(super) fn decode_kind(kind: u8, decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        // In a String, a tolerant decoder replaces what is not UTF-8, which a borrowed text cannot hold.
         if kind != 0x03 {
             return NodeIdRef::decode_kind(kind, decoder).map(|node_id| node_id.to_owned());
         }

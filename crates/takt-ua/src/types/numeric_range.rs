@@ -196,10 +196,12 @@ impl NumericRange {
         if target.element_type() != value.element_type() {
             return Err(StatusCode::BadTypeMismatch);
         }
+        // A write must not change only a part of what it names.
         if selection.is_cut {
             return Err(StatusCode::BadIndexRangeNoData);
         }
         let lengths = selection.lengths();
+        // A plain array may stand for a matrix, row by row.
         let same_shape = value.dimensions.is_empty()
             || target.dimensions.is_empty()
             || value.dimensions == lengths;
@@ -276,6 +278,7 @@ impl Selection {
 
     fn indexes(&self) -> impl Iterator<Item = usize> {
         (0..self.count()).map(|number| {
+            // The position in the last dimension changes first.
             let mut number = number;
             self.dimensions
                 .iter()

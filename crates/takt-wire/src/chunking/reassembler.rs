@@ -152,6 +152,7 @@ impl ChunkReassembler {
     ) -> Result<Option<ReassembledPayload>, ReassemblyError> {
         self.handle_timeout(now);
         let total_size = chunk.total_size as usize;
+        // A payload above the memory would displace all others in vain.
         if total_size > self.limits.max_payload_size.min(self.limits.max_memory) {
             return Err(ReassemblyError::TooLarge {
                 total_size: chunk.total_size,
@@ -166,6 +167,7 @@ impl ChunkReassembler {
             Ok(false) => Ok(None),
             Ok(true) => {
                 partial.complete = true;
+                // The payload stays known until its timeout, but needs no memory for it.
                 partial.received = Vec::new();
                 Ok(Some(ReassembledPayload {
                     message_sequence_number: partial.message_sequence_number,
@@ -304,6 +306,7 @@ impl Partial {
                 return refuse("another size than the last chunk before");
             }
             self.last = Some(offset);
+            // It is the only chunk, so no other one tells the size.
             if offset == 0 {
                 return Ok(true);
             }
@@ -331,7 +334,9 @@ impl Partial {
     }
 
     fn set_chunk_size(&mut self, size: usize, max_chunks: usize) -> Result<(), ReassemblyError> {
+        // The size is not 0: `ChunkRef` refuses empty chunks.
         let chunks = self.bytes.len().div_ceil(size);
+        // Chunks of one byte would need a flag for each byte of the payload.
         if chunks > max_chunks {
             return Err(ReassemblyError::TooManyChunks {
                 chunks,

@@ -72,6 +72,7 @@ impl DataSetMessage {
             | bit(self.status.is_some(), flags::STATUS)
             | bit(self.major_version.is_some(), flags::MAJOR_VERSION)
             | bit(self.minor_version.is_some(), flags::MINOR_VERSION)
+            // The second byte is 0 for a key frame without a time, and is left out.
             | bit(flags2 != 0, flags::FLAGS2))?;
         if flags2 != 0 {
             encoder.u8(flags2)?;

@@ -148,6 +148,7 @@ pub(super) fn duplicates(indexes: impl Iterator<Item = u16> + Clone) -> bool {
     if ascending {
         return false;
     }
+    // A bit for each possible index keeps this linear, whichever order an attacker chooses.
     let mut seen = [0_u64; 1024];
     for index in indexes {
         let (word, bit) = (usize::from(index / 64), 1 << (index % 64));

@@ -121,9 +121,11 @@ impl<'a> DataSetMessageRef<'a> {
             return Ok(message);
         }
         let set = |bit: u8| flags1 & bit != 0;
+        // Both bits together are reserved.
         if flags1 & flags::FIELD_ENCODING == flags::FIELD_ENCODING {
             return Err(reserved(start, "DataSetFlags1", flags1));
         }
+        // Without the second byte its bits are 0: a key frame without a timestamp.
         let (start2, flags2) = match set(flags::FLAGS2) {
             true => (decoder.position(), decoder.u8()?),
             false => (start, 0),

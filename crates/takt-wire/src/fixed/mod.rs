@@ -148,6 +148,7 @@ impl FixedMessage {
         };
         head.copy_from_slice(start);
         let is_stored = store(variant);
+        // A value of another type or length has another head, which receivers of the layout do not expect.
         match variant.get_mut(..head_length) {
             Some(start) if *start == *head => is_stored,
             Some(start) => {
@@ -338,6 +339,7 @@ fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool
         }
         (FieldKind::Array(built_in_type), Variant::Array(array)) => {
             let size = built_in_type.encoded_size().unwrap_or(0);
+            // The dimensions of a matrix would follow the elements, where the layout has no place for them.
             let fits = array.element_type() == *built_in_type
                 && array.dimensions.len() < 2
                 && array.len() * size == target.len();

@@ -61,6 +61,7 @@ impl FixedMessageReader {
     #[inline]
     pub fn read<'a>(&'a self, bytes: &'a [u8]) -> Option<FixedMessageRef<'a>> {
         let (bytes, padding) = bytes.split_at_checked(self.template.len())?;
+        // The place of a signature is counted back from the end, so nothing may follow it.
         let signed = !self.layout.security.signature.is_empty();
         if !padding.is_empty() && (signed || padding.iter().any(|byte| *byte != 0)) {
             return None;

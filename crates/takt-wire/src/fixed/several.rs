@@ -32,6 +32,7 @@ impl FixedMessage {
                 .zip(values)
                 .for_each(|(place, value)| value.store(place));
         } else {
+            // `chunks_mut` panics at 0; the distance of several fields is never 0.
             let places = target.chunks_mut(slots.distance.max(1));
             places
                 .zip(values)

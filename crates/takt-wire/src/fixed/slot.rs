@@ -117,6 +117,7 @@ impl FixedLayout {
             .collect();
         let offsets = offsets?;
         let distance = match offsets.as_slice() {
+            // Fields are in the order of the message, so the second one is behind the first.
             [first, second, ..] => second - first,
             _ => T::SIZE,
         };

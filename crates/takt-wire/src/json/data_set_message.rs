@@ -109,6 +109,7 @@ impl JsonDataSetMessage {
             Some(Value::Object(_) | Value::Null) => {
                 object.keys().all(|name| known(name) || name == "Payload")
             }
+            // It is a field that happens to have this name.
             Some(_) => false,
             // A keep-alive message has at least an id of its source.
             None => {

@@ -234,6 +234,7 @@ fn meta_data(
     let value = fields.get(name).ok_or_else(missing)?;
     let meta_data = Fields::of(value).and_then(|fields| {
         let namespaces = fields.texts("Namespaces")?;
+        // NodeIds in the metadata may have the NamespaceUris that it lists itself.
         let context = JsonContext {
             namespaces: &namespaces,
             ..JsonContext::default()

@@ -153,6 +153,7 @@ impl Reader<'_> {
         if self.is_plain_structure(object) || !JsonDecoder::is_data_value(object) {
             return match self.value(value) {
                 Ok(value) => Ok(DataValue::good(value)),
+                // A Bad status may be in the place of a value of any type.
                 Err(error) => bad_status(self.decoder, object).ok_or(error),
             };
         }
@@ -212,6 +213,7 @@ impl Reader<'_> {
                 elements(objects, structure).map(|objects| Elements::from(objects).into())
             }
             (BuiltInType::ExtensionObject, _) => structure(value).map(Variant::from),
+            // Texts are values of enumerations with their names.
             (BuiltInType::Int32, Value::Array(names)) if names.iter().any(Value::is_string) => {
                 elements(names, enumeration).map(|numbers| Elements::from(numbers).into())
             }

@@ -101,6 +101,7 @@ impl NetworkMessage {
                 let action = match &message.content {
                     DataSetContent::ActionRequest(_) => Some(true),
                     DataSetContent::ActionResponse(_) => Some(false),
+                    // An invalid message has no type, so it fits requests and responses.
                     DataSetContent::Invalid => header,
                     _ => None,
                 };
@@ -150,6 +151,7 @@ impl NetworkMessage {
             | bit(self.timestamp.is_some(), flags::TIMESTAMP)
             | bit(self.pico_seconds.is_some(), flags::PICO_SECONDS)
             | bit(flags2 != 0, flags::EXTENDED_FLAGS2);
+        // The lower four bits are the UADPVersion.
         encoder.u8(1
             | bit(publisher_id.is_some(), flags::PUBLISHER_ID)
             | bit(self.group_header.is_some(), flags::GROUP_HEADER)

@@ -140,6 +140,7 @@ impl<'a> NetworkMessageRef<'a> {
     where
         'a: 's,
     {
+        // Chunks are of one DataSetMessage, which has no size.
         self.whole_payload(payload, 0..payload.len(), &[])
     }
 
@@ -188,6 +189,7 @@ impl<'a> NetworkMessageRef<'a> {
         let mut decoder = decoder_of(bytes, range.start, range.end)?;
         let sizes = match (self.payload_header, configured) {
             (PayloadHeader::DataSetMessages(ids), _) if ids.len() > 2 => {
+                // A single message has no size (OPC 10000-14, 7.2.4.5.3). A size has two bytes, as a DataSetWriterId has.
                 Sizes::Encoded(decoder.bytes(ids.len())?)
             }
             (PayloadHeader::None, [_, _, ..]) => Sizes::Configured(configured),
@@ -219,6 +221,7 @@ impl<'a> DataSetMessagesRef<'a> {
         let found = (0..self.len()).map(|index| self.size(index)).sum();
         let expected = end - start;
         let padding = self.bytes.get(start..end).unwrap_or_default();
+        // Short Ethernet frames are filled up with zeros.
         let padding = padding.get(found..);
         if padding.is_some_and(|padding| padding.iter().all(|byte| *byte == 0)) {
             return Ok(());

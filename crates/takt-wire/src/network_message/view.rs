@@ -271,6 +271,7 @@ fn promoted_fields<'a>(
 ) -> Result<ListRef<'a, VariantRef<'a>>, WireError> {
     let size = usize::from(decoder.u16()?);
     let start = decoder.position();
+    // The header goes on behind them, whatever they contain.
     decoder.bytes(size)?;
     let mut fields = decoder_of(bytes, start, start + size)?;
     // The message has only their total size, so they are counted first.

@@ -94,11 +94,13 @@ impl RawField {
             Rank::Scalar => (0, product(element, &[])?),
             Rank::Array(0) => (4, None),
             Rank::Array(max) => (4, product(element, &[*max])?),
+            // The number of dimensions and their lengths come first (OPC 10000-6, 5.2.5).
             Rank::Matrix { rank, max } if max.is_empty() => (4 + 4 * rank, None),
             Rank::Matrix { rank, max } => (4 + 4 * rank, product(element, max)?),
         };
         let min_size = match &rank {
             Rank::Scalar => raw_type.min_size(),
+            // A null array is its length alone.
             _ => 4,
         };
         Ok(Self {

@@ -72,6 +72,7 @@ pub(super) fn lengths(
     if lengths.iter().zip(max).any(|(length, max)| length > max) {
         return Err(Problem::Invalid("longer than ArrayDimensions"));
     }
+    // Each element takes at least `min_size` bytes, so a short message cannot announce a huge matrix.
     let size = lengths
         .iter()
         .try_fold(min_size, |size, length| size.checked_mul(*length));
@@ -152,6 +153,7 @@ impl Recoder<'_, '_, '_> {
                     (RawType::Fixed(_), Some(size)) => self.copy(count * size)?,
                     _ => (0..count).try_for_each(|_| self.one(raw_type))?,
                 }
+                // This cannot overflow: `RawField::new` has limited the product.
                 self.padding(max.saturating_sub(count) * size.unwrap_or(0))
             }
             Rank::Matrix { rank, max } => {

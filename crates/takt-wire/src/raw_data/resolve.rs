@@ -113,6 +113,7 @@ impl<'m> Resolver<'m> {
             }
             None => {}
         }
+        // Until it is resolved, this entry marks a structure that would contain itself.
         self.structures.insert(data_type.clone(), None);
         let structure = Arc::new(resolve(self)?);
         self.structures
@@ -134,6 +135,7 @@ impl<'m> Resolver<'m> {
         };
         let mut fields = Vec::with_capacity(definition.fields.len());
         for field in &definition.fields {
+            // `structure` has refused a depth of 0.
             let raw_type = self.data_type(&field.data_type, field.max_string_length, depth - 1)?;
             let shape = Shape {
                 value_rank: field.value_rank,
@@ -214,6 +216,7 @@ impl Shape<'_> {
         }
         Ok(match rank {
             1 => Rank::Array(max().next().unwrap_or(0)),
+            // One unknown length makes the size of the whole field unknown.
             2..=MAX_RANK if max().any(|max| max == 0) => Rank::Matrix {
                 rank,
                 max: Vec::new(),

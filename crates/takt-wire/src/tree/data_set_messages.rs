@@ -58,6 +58,7 @@ impl Reader<'_> {
         let last = self.data_sets.len() - 1;
         for index in 0..last {
             self.data_set_message(index, None, fields, nodes)?;
+            // More DataSets may be described than are in this message.
             if self.position == self.end {
                 return Ok(());
             }

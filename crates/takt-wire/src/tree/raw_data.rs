@@ -84,6 +84,7 @@ impl Reader<'_> {
         let length = (self.position - start).saturating_sub(size_of::<i32>());
         match max.checked_sub(length) {
             Some(padding) => self.byte_field("Padding", padding, nodes),
+            // 0 stands for a text of any length, which has no padding.
             None if max == 0 => Ok(()),
             None => Err(self.error(DecodeErrorKind::InvalidValue("longer than MaxStringLength"))),
         }
@@ -121,7 +122,9 @@ impl Reader<'_> {
             reader.built_in("Dimension", BuiltInType::Int32, nodes)
         })?;
         let lengths = nodes.last().map_or(&[][..], |node| &node.children);
+        // The first child is the length of the array.
         let lengths: Vec<usize> = lengths.iter().skip(1).filter_map(length).collect();
+        // A message cannot name more values than it has bytes for.
         let size = lengths.iter().try_fold(raw_type.min_size(), |size, it| {
             size.checked_mul(*it)
                 .filter(|size| *size <= self.end - self.position)
@@ -136,6 +139,7 @@ impl Reader<'_> {
         let mut index = 0;
         cells(
             &lengths,
+            // Values without a fixed size are not padded.
             if size.is_some() { max } else { &[] },
             |present| {
                 if !present {
@@ -190,6 +194,7 @@ impl Reader<'_> {
                     self.raw_field(index, field, nodes)?;
                     size = field.fixed_size().unwrap_or(0);
                 }
+                // A Union is as long as its longest field.
                 let padding = structure.union_size().saturating_sub(size);
                 self.byte_field("Padding", padding, nodes)
             }

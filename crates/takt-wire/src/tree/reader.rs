@@ -86,6 +86,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn known(&self, name: &str) -> Option<u64> {
+        // Each DataSetMessage and each structure notes the same names again.
         let mut latest_first = self.values.iter().rev();
         latest_first
             .find(|(known, _)| *known == name)
@@ -294,6 +295,7 @@ impl<'a> Reader<'a> {
         self.depth += 1;
         let outside = self.values.len();
         let result = self.group(name, nodes, read);
+        // The values of a structure must not be taken for those of the outer one.
         self.values.truncate(outside);
         self.depth -= 1;
         result

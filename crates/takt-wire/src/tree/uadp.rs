@@ -94,6 +94,7 @@ const VERSION_1: &[Field] = &[
     .when("ExtendedFlags2", 0x02),
     group("SecurityHeader", SECURITY_HEADER).when("ExtendedFlags1", 0x10),
     group("ActionHeader", ACTION_HEADER).when("ExtendedFlags2", 0x20),
+    // An encrypted payload is a row of bytes, unless it was decrypted.
     switch(
         "SecurityFlags",
         0x02,

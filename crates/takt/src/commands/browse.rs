@@ -125,6 +125,7 @@ fn event_sources(client: &mut Client) -> Result<HashSet<NodeId>, ClientError> {
         // A server that does not show its types has none beyond those of the standard.
         let found = found.into_iter().flatten().flatten();
         let subtypes = found.map(|subtype| subtype.node_id.node_id);
+        // A type that is known already is not followed again, so the loop ends even if a server has a circle of subtypes.
         level = subtypes.filter(|node| types.insert(node.clone())).collect();
     }
     Ok(types)
@@ -197,6 +198,7 @@ impl<'a> Tree<'a> {
     fn show(&mut self, start: NodeId) -> miette::Result<()> {
         self.enter(start)?;
         while let Some(open) = self.open.last_mut() {
+            // `indent` had this length before a whole part was added, so no character is cut.
             self.indent.truncate(open.indent);
             let Some(child) = open.children.next() else {
                 self.path.remove(&open.node);
@@ -206,6 +208,7 @@ impl<'a> Tree<'a> {
             };
             let is_last = open.children.len() == 0;
             row(self.json, &open.node, &child, &self.indent, is_last);
+            // A node of another server cannot be browsed at this one.
             if child.node_id.server_index == 0 {
                 self.indent.push_str(if is_last { "   " } else { "│  " });
                 self.enter(child.node_id.node_id)?;

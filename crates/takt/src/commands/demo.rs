@@ -78,6 +78,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
             output::written(Err(error));
             Ok(())
         }
+        // An interrupt ends the registry, too, perhaps during a request of the Consumer.
         (None, Err(DemoError::Client(error))) if !interrupt.is_set() => {
             Err(explain::client(&error))
         }

@@ -58,6 +58,7 @@ fn known_servers(
     endpoint: &Endpoint,
     options: ClientOptions,
 ) -> Result<Vec<ApplicationDescription>, ClientError> {
+    // FindServers needs no session (OPC 10000-4, 5.5.2), but a user is known to the server in a session only.
     if options.identity != Identity::Anonymous {
         let mut client = Client::connect(endpoint, options)?;
         let found = client.call(FindServersRequest {

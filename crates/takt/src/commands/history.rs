@@ -107,6 +107,7 @@ fn event_range(arguments: &HistoryArguments) -> HistoryRange {
     HistoryRange {
         start: arguments.from.map(|from| from.from(now)),
         end: Some(arguments.to.map_or(now, |to| to.from(now))),
+        // 0 is no limit.
         limit: if arguments.from.is_some() { 0 } else { last() },
         bounds: false,
     }

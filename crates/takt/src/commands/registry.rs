@@ -138,6 +138,7 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
         if let Some(user) = of_mirror(&arguments.mirror_user, &name, &names) {
             let file = of_mirror(&arguments.mirror_password_file, &name, &names);
             let name = user.to_owned();
+            // The mirror reads the file again for each session. Reading it now shows a mistake at the start.
             let password = mirror_password(file)?;
             mirror.identity = match file {
                 Some(file) => Identity::PasswordFile {

@@ -71,6 +71,7 @@ fn read_run(
     let mut progress = |case: usize, of: usize| {
         let of = u32::try_from(of).unwrap_or(u32::MAX);
         let display = display.get_or_insert_with(|| Progress::new("case", of));
+        // `show` adds 1.
         display.show(u32::try_from(case).unwrap_or(u32::MAX - 1));
     };
     let run = ComparedRun::read(directory, options, &mut progress, sink);

@@ -26,6 +26,7 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
     let file = UserFile::new(path, RoleSet::default());
     match &arguments.command {
         UserCommand::List { json } => {
+            // The default file is made with the first user. A given one that does not exist is a wrong path.
             if let Some(path) = arguments.users.as_ref().filter(|path| !path.exists()) {
                 return Err(explain::with_help(
                     format!("{} does not exist", path.display()),

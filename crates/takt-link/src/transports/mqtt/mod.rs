@@ -48,6 +48,7 @@ fn start(
     let mqtt = &options.mqtt;
     check(role, mqtt)?;
     let is_ipv6 = host.contains(':');
+    // The library resolves the address only in brackets, and takes the same text for the name in the certificate.
     if is_ipv6 && is_secure {
         return Err(LinkError::option(
             "address",
@@ -118,6 +119,7 @@ fn check(role: Role, mqtt: &MqttOptions) -> Result<(), LinkError> {
 /// Returns a random client identifier, distinct from those of other clients: every broker takes 23 letters and digits (MQTT
 /// 3.1.1, 3.1.3.1).
 fn random_client_id() -> String {
+    // Its keys are random for each thread, and differ with each call.
     let random = RandomState::new().build_hasher().finish();
     format!("takt{random:016x}")
 }

@@ -105,6 +105,7 @@ pub(super) fn open(
             settings
                 .set_transport(transport)
                 .set_keep_alive(options.keep_alive)
+                // A session of version 5 ends by itself, so one with a random identifier may be kept, too.
                 .set_clean_start(false)
                 .set_session_expiry_interval(Some(SESSION_EXPIRY))
                 .set_max_packet_size(u32::try_from(max_packet_size).ok());

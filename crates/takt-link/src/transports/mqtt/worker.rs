@@ -86,6 +86,7 @@ impl Shared {
 
     /// Returns the length of the longest message that the broker accepts, as far as it said so.
     pub(super) fn longest(&self) -> usize {
+        // No other data depends on it.
         self.longest.load(Ordering::Relaxed)
     }
 
@@ -124,6 +125,7 @@ impl Shared {
 
     fn take_one_to_send(&self) -> Option<Vec<u8>> {
         let mut inner = self.lock();
+        // Messages wait here, where the oldest can still be discarded, and not in the channel of the library.
         if !inner.state.is_up() {
             return None;
         }
@@ -172,6 +174,7 @@ impl Worker {
         let theirs = Arc::clone(&shared);
         let run = move || {
             runtime.block_on(async {
+                // The first two never end: the farewell ends them.
                 tokio::select! {
                     () = attend(role, &mut connection, &client, &options, &theirs) => {}
                     () = feed(&client, &options, &theirs) => {}
@@ -270,6 +273,7 @@ async fn attend(
             Ok(Occurrence::Disconnected) => shared.lock().is_disconnected = true,
             Ok(Occurrence::Other) => {}
             Err(reason) => {
+                // The next poll connects again.
                 shared.lock().state = LinkState::Down(reason);
                 tokio::time::sleep(pause).await;
                 pause = (2 * pause).min(LONGEST_PAUSE);
@@ -311,6 +315,7 @@ async fn bid_farewell(role: Role, client: &Client, shared: &Shared) {
         }
         if shared.lock().state.is_up() {
             client.disconnect().await;
+            // The first future must still send the packet, before `select!` drops it.
             while !shared.lock().is_disconnected {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }

@@ -157,6 +157,7 @@ fn write_address(address: &ExtensionObject) -> (Option<Address>, Option<String>)
     let Ok(known) = address.decode_as::<NetworkAddressUrlDataType>() else {
         return other();
     };
+    // An address that the two keys cannot express is written as a structure.
     match known.url.as_option() {
         Some(url) if url.contains("://") && ExtensionObject::from_structure(&known) == *address => {
             let interface = write_string(&known.network_interface);

@@ -189,6 +189,7 @@ impl PublishedDataSet {
             fields: placed(fields),
             ..plain.clone()
         };
+        // The keys of fields cannot express every source.
         match short.clone().read() {
             Ok(read) if read.data_set_source == *source => short,
             _ => Self {
@@ -277,6 +278,7 @@ impl Subscribed {
             fields: placed(fields),
             ..plain.clone()
         };
+        // The keys of fields cannot express every target.
         match short.clone().read(usual_name) {
             Ok((_, read)) if read == *subscribed => short,
             _ => Self {

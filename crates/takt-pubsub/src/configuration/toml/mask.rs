@@ -164,6 +164,7 @@ impl TomlValue for Layout {
 
     fn write(&self) -> Value {
         let short = self.0.strip_prefix(LAYOUTS).unwrap_or(&self.0);
+        // The shortest form that is read as the same URI.
         let plain = [short, &self.0].map(Value::from);
         let same = |plain: &Value| Self::read(plain).is_ok_and(|read| read == *self);
         plain.into_iter().find(same).unwrap_or_else(|| {

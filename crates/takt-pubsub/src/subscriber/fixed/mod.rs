@@ -81,6 +81,7 @@ struct DataSet {
 impl FixedLayouts {
     /// Forgets all layouts, because readers have changed.
     pub(super) fn clear(&mut self) {
+        // `last` may point behind the end: `find` looks at the others then.
         self.routes.clear();
         self.attempts.clear();
     }
@@ -94,6 +95,7 @@ impl FixedLayouts {
         for data_set in data_sets.filter(|data_set| data_set.reader == last) {
             data_set.reader = removed;
         }
+        // Readers that are newer than the last call of `learn` have no entry yet.
         self.attempts.resize(last + 1, Attempts::default());
         self.attempts.swap_remove(removed);
     }
@@ -130,6 +132,7 @@ impl FixedLayouts {
             }
         }
         if let Some(route) = route {
+            // The head of a Variant comes in front of RawData.
             let longest = self.scratch.len().max(bytes.len() + 8);
             self.scratch.resize(MAX_VALUE.min(longest), 0);
             self.routes.push(route);

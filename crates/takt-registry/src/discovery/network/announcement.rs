@@ -88,6 +88,7 @@ impl Announcement {
             identifiers.push(capability.to_owned());
         }
         if identifiers.is_empty() {
+            // The identifier for unknown capabilities (OPC 10000-12, Annex D).
             identifiers.push("NA".to_owned());
         }
         if "caps=".len() + identifiers.join(",").len() > LONGEST_PROPERTY {

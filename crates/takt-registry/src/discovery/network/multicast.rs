@@ -140,6 +140,7 @@ impl Drop for Multicast {
             .iter()
             .filter_map(|name| self.daemon.unregister(name).ok())
             .collect();
+        // The daemon sends them on its own thread, which must not end before.
         for farewell in farewells {
             let _ = farewell.recv_timeout(FAREWELL);
         }

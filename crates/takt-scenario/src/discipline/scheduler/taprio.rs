@@ -223,6 +223,7 @@ fn fit(entries: &mut Vec<GateEntry>, cycle_time: Duration) {
     }
     entries.retain(|entry| entry.interval.0 > 0);
     if let Some(last) = entries.last_mut() {
+        // The lengths add up to at most `cycle_time`, so the sum does not overflow.
         last.interval.0 += left;
     }
 }

@@ -71,6 +71,7 @@ pub(crate) fn queue(
     let begun = (begun, max_response, service.take_reserved());
     match RequestTask::new(request, connection, session, begun, work) {
         Ok(task) => {
+            // The task has this part now. A deferred request leaves nothing in the buffer of the transport.
             response.truncate(start);
             let task = task.with(Box::new(service));
             connection.begun.set(Some(task));

@@ -327,6 +327,7 @@ impl<S: Steps> InSteps<S> {
             }
             self.enter(Phase::Respond);
             let needed = self.count + (request.message.len() >> 10);
+            // A single operation is not divided, so it needs no task.
             if S::HAS_EFFECTS && is_inline && self.count > 1 && needed as u64 > work.left() {
                 return Ok(Progress::Unfinished);
             }

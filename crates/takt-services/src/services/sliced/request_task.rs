@@ -110,6 +110,7 @@ impl RequestTask {
             request_id: self.pending.request_id,
             message: &self.message,
         };
+        // The response may take what the Session has left, beside its own part.
         let memory = self.charge.bytes() + self.session.memory.available();
         let mut response = Encoder::continuing(&mut self.response, self.max_response.min(memory));
         let progress = service.run(&mut Turn {

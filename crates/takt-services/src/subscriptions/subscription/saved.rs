@@ -117,6 +117,7 @@ impl Decode<'_> for SavedSubscription {
         let priority = decoder.u8()?;
         let next_sequence_number = decoder.u32()?;
         let last_item_id = decoder.u32()?;
+        // The smallest size of an entry bounds the number that a damaged file can announce.
         let count = decoder.array_length(8)?.unwrap_or_default();
         let mut messages = Vec::new();
         for _ in 0..count {

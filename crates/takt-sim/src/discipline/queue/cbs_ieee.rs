@@ -35,6 +35,7 @@ impl CbsIeee {
     pub fn new(parameters: &CbsParameters, rate: LineRate) -> Self {
         Self {
             queue: Fifo::new(parameters.limit),
+            // Waits are divided by it.
             idle_slope: parameters.idle_slope.0.max(1).into(),
             send_slope: parameters.send_slope.value().0.into(),
             rate,
@@ -58,6 +59,7 @@ impl CbsIeee {
 
     /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        // Until now the queue may have been empty: credit is cleared before the packet counts.
         self.advance(now);
         self.queue.enqueue(packet, drops);
     }
@@ -76,6 +78,7 @@ impl CbsIeee {
         if self.credit >= 0 {
             return self.queue.peek().map_or(Next::Empty, |it| Next::Now(*it));
         }
+        // The wait is rounded up, so that the credit is not negative any more at its end.
         let bits = -self.credit + self.idle_slope - 1;
         let wait = Time::picoseconds(quotient(bits, self.idle_slope));
         Next::At(match &self.gate {
@@ -89,14 +92,17 @@ impl CbsIeee {
         let packet = self.queue.dequeue()?;
         let duration = self.rate.duration(packet.wire);
         self.credit -= self.send_slope * i128::from(duration.as_picoseconds());
+        // By a slow clock, the frame before may seem to need longer than the link does.
         self.time = self.time.max(now) + duration;
         Some(packet)
     }
 
     fn advance(&mut self, now: Time) {
+        // A frame is being sent, and its whole cost has been paid.
         if now < self.time {
             return;
         }
+        // The first packet comes here, so no credit is gained since the beginning of time.
         if self.queue.is_empty() && self.credit >= 0 {
             self.credit = 0;
         } else {

@@ -38,6 +38,7 @@ impl CbsLinux {
             send_slope: -bytes(parameters.send_slope.value().0),
             hi_credit: parameters.hi_credit.value().0,
             lo_credit: parameters.lo_credit.value().0,
+            // Costs and durations are divided by it.
             port_rate: bytes(port_rate.bits_per_second()).max(1),
             credit: 0,
             last: i64::MIN,
@@ -65,6 +66,7 @@ impl CbsLinux {
         if self.credit < 0 && now >= self.last {
             let gained = credit(now - self.last, self.idle_slope);
             self.credit = (self.credit + gained).min(self.hi_credit);
+            // As in `cbs_dequeue_soft`: the time moves on only if the timer has to be set again.
             self.last = if self.credit < 0 { now } else { self.last };
         }
         if self.credit < 0 {

@@ -63,6 +63,7 @@ impl Etf {
         } else if self.packets.len() >= self.limit {
             drops.push((packet, DropReason::QueueFull));
         } else {
+            // Since Linux 5.4, a packet goes behind all others of the same txtime.
             let place = self.packets.partition_point(|(other, _)| *other <= txtime);
             self.packets.insert(place, (txtime, packet));
         }

@@ -47,6 +47,7 @@ impl<'a> Decoder<'a> {
             return None;
         }
         let length = attempt.position() - self.position();
+        // The bytes fit the type, which they may do by chance.
         self.has_doubt = true;
         self.wasted = attempt.wasted;
         self.bytes(length).ok()
@@ -123,6 +124,7 @@ impl<'a> Decoder<'a> {
         if self.is_lost {
             return Ok(StatusCode::BadUnknownResponse);
         }
+        // All values that follow fail for lack of bytes, and come here.
         self.is_lost = true;
         self.rest = &[];
         Ok(error.status_code())

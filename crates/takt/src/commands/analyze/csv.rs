@@ -22,6 +22,7 @@ pub(super) fn write(path: &Path, run: &RunAnalysis) -> miette::Result<()> {
     for quantity in quantities(run) {
         let first = [
             quantity.of.clone(),
+            // The minus sign of the tables is not ASCII, and programs look for `-`.
             quantity.points.replace('\u{2212}', "-"),
             quantity.name.to_owned(),
             quantity.statistics.count().to_string(),

@@ -73,6 +73,7 @@ fn files(arguments: &AnalyzeArguments) -> miette::Result<Vec<(PathBuf, CapturePo
         }
     }
     for path in &arguments.at_loopback {
+        // The file may also be in a directory of the arguments, where it counts as a capture at the Publisher's port.
         files.retain(|(known, _)| known != path);
         let port = CapturePort {
             is_loopback: true,

@@ -41,6 +41,7 @@ fn place(directory: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
     if directory.join(DESCRIPTION).is_file() {
         return Some((directory.to_owned(), None));
     }
+    // A path such as `.` has no parent in its text.
     let directory = directory.canonicalize().ok()?;
     let run = directory.parent()?;
     let case = directory.file_name()?;

@@ -43,6 +43,7 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
             if of > QUICK {
                 let of = u32::try_from(of).unwrap_or(u32::MAX);
                 let display = display.get_or_insert_with(|| Progress::new("flow", of));
+                // `show` adds 1.
                 display.show(u32::try_from(flow).unwrap_or(u32::MAX - 1));
             }
         };

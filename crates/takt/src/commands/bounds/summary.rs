@@ -26,6 +26,7 @@ impl<T> Shown<T> {
         if all || count <= COMPLETE {
             return Self { rows, of: None };
         }
+        // The sort is stable: rows with the same key keep their order.
         rows.sort_by_cached_key(|row| Reverse(key(row)));
         rows.truncate(WORST);
         Self {

@@ -167,6 +167,7 @@ fn time(time: &Extended, model: BoundsModel) -> String {
     let Some(nanos) = whole(time, 1_000_000_000, model) else {
         return "infinite".to_owned();
     };
+    // Four digits at least: one before the point, and three behind it.
     let padded = format!("{nanos:0>4}");
     let (whole, fraction) = padded.split_at(padded.len() - 3);
     format!("{whole}.{fraction}")

@@ -123,6 +123,7 @@ fn run(request: &Request<'_>) -> miette::Result<()> {
         report: &report,
         application: &application,
     };
+    // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
     if let Some((path, file)) = trace_output {
         write_trace(file, request, &control, &application.trace)
@@ -146,6 +147,7 @@ fn run(request: &Request<'_>) -> miette::Result<()> {
 
 fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
     let arguments = request.control;
+    // Scenarios have picoseconds.
     let offset = Duration::from_nanos(control.application().offset.0 / 1000);
     ControlOptions {
         link: LinkOptions {
@@ -195,6 +197,7 @@ fn on_its_thread(
         while !thread.is_finished() {
             let is_over = end.is_some_and(|end| Instant::now() >= end);
             if is_over || interrupt.is_set() {
+                // The flag carries no data: `join` shows what the thread wrote.
                 stop.store(true, Ordering::Relaxed);
             }
             std::thread::sleep(STEP);

@@ -30,6 +30,7 @@ pub(super) fn run(arguments: &LabInsideArguments) -> miette::Result<()> {
         Ok(()) => report.add(ReportLine::Complete),
         Err(reason) => report.add(ReportLine::Failed(reason)),
     }
+    // `power_off` returns only if it fails. The kernel panics if its first process ends by itself.
     Err(power_off()).into_diagnostic()
 }
 
@@ -45,6 +46,7 @@ fn execute(arguments: &LabInsideArguments, report: &mut Report) -> Result<(), St
     if is_ready_made {
         load_modules().map_err(|error| error.to_string())?;
     }
+    // Nothing sets it: to stop a run, the host ends the whole machine.
     let stop = AtomicBool::new(false);
     let run = takt_lab::execute(&arguments.directory, device, report, &stop);
     run.map(drop).map_err(|error: LabError| error.to_string())

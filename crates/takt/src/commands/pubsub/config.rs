@@ -158,6 +158,7 @@ fn write(path: &Path, bytes: &[u8], force: bool) -> miette::Result<()> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
+    // `persist` renames the file, which has to be in the same file system. Without the permissions, only this user could read it.
     let mut file = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
         .tempfile_in(parent.unwrap_or(Path::new(".")))

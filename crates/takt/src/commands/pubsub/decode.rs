@@ -76,6 +76,7 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
         read.map(|_| bytes)
     } else {
         match (hex::parse(input), std::fs::read(input)) {
+            // A file whose name looks like hex digits is still a file.
             (Some(bytes), Err(_)) if !bytes.is_empty() => return Ok((vec![alone(bytes)], None)),
             (_, read) => read,
         }
@@ -265,6 +266,7 @@ impl<'k> Decoder<'k> {
         let Ok(view) = NetworkMessageRef::new_checked(bytes) else {
             return;
         };
+        // The bytes are readable here: decrypted, or never encrypted.
         let Ok(payload) = view.payload(&parameters(true).payload) else {
             return;
         };
@@ -302,6 +304,7 @@ impl<'k> Decoder<'k> {
         };
         let first = *self.first.get_or_insert(time);
         let since = time.duration_since(first).unwrap_or(Duration::ZERO);
+        // A capture may name any time.
         self.started.checked_add(since).unwrap_or(self.started)
     }
 }

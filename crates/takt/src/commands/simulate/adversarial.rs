@@ -150,6 +150,7 @@ impl Row {
     fn tightness(&self) -> Option<f64> {
         match (&self.bound, self.found) {
             (Some(Bound::Finite(bound)), Some((delay, _))) => {
+                // The bound is in nanoseconds.
                 Some(bound * 1000.0 / delay.as_picoseconds().max(1) as f64)
             }
             _ => None,

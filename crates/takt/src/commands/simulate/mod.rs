@@ -31,6 +31,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         }
         let options = options(arguments, &variant.scenario);
         if arguments.adversarial {
+            // Only a search has results to print after an interrupt. An interrupt ends a plain simulation at once.
             let interrupt = match &interrupt {
                 Some(interrupt) => interrupt,
                 None => interrupt.insert(Interrupt::install().into_diagnostic()?),

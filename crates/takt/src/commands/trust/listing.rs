@@ -54,6 +54,7 @@ pub(super) fn show(
         let certificate = &one.certificate;
         table.row([
             one.folder.to_owned(),
+            // A thumbprint has 40 digits (SHA-1).
             certificate.thumbprint.to_string()[..SHOWN].to_owned(),
             printable(name(certificate)),
             key_of(certificate),
@@ -296,6 +297,7 @@ pub(super) fn find(
     }
     let is_named = |one: &Certificate| one.thumbprint.to_string().starts_with(&wanted);
     let mut found: Vec<Certificate> = known.filter(is_named).collect();
+    // The same certificate may be in several folders.
     found.sort_by_key(|one| one.thumbprint);
     found.dedup_by_key(|one| one.thumbprint);
     match found.len() {

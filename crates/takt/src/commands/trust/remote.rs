@@ -176,6 +176,7 @@ fn lists_in(lists: &[ByteString]) -> impl Iterator<Item = RevocationList> {
 
 fn remove_lists_of(issuer: &str, lists: &mut Vec<ByteString>) {
     lists.retain(|der| {
+        // A list that cannot be read here may be that of another issuer, and stays.
         RevocationList::from_der(der.as_bytes()).map_or(true, |list| list.issuer != issuer)
     });
 }

@@ -74,6 +74,7 @@ fn comment(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = "#".to_owned();
     for word in text.split(' ') {
+        // A word that is longer than a line gets one of its own, and no empty one before it.
         if line.chars().count() + 1 + word.chars().count() > WIDTH && line.len() > 4 {
             lines.push(std::mem::replace(&mut line, "#  ".to_owned()));
         }

@@ -68,6 +68,7 @@ impl EventLineQuery {
         let further = if is_all { declared.len() } else { 0 };
         let counts = MOST_FIELDS.map(|most| further.min(most - shown));
         let mut counts = Vec::from(counts);
+        // A type with few fields needs no second query.
         counts.dedup();
         Ok(counts.into_iter().map(move |count| {
             let fields = declared.get(..count).unwrap_or_default();

@@ -147,6 +147,7 @@ struct Line {
 
 impl Line {
     fn of(fields: &[Variant]) -> Self {
+        // The indexes below are places in `FIELDS` of event_query.rs.
         let field = |index: usize| fields.get(index).unwrap_or(&Variant::Empty);
         let text = |index: usize| match field(index) {
             Variant::LocalizedText(text) => LocalizedText::clone(text).text.to_string(),
