@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_crypto::{AsymmetricSignature, Certificate, PublicKey};
+use takt_crypto::{AsymmetricSignature, Certificate, OwnCertificate, PublicKey};
 use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, LocalizedText, NodeId, SECURITY_POLICY_NONE, StatusCode};
@@ -301,16 +301,10 @@ fn prove(
     if Certificate::leaf_of(sent) != Some(certificate) {
         return Err(failed("it has another certificate than its secure channel"));
     }
-    let own = &secured.identity;
+    let (own, server) = (&secured.identity, secured.server_certificate.leaf());
     let algorithm = secured.profile.asymmetric_signature;
     let signature = &created.server_signature;
-    let verified = secured.server_certificate.leaf().and_then(|server| {
-        let key = PublicKey::from_spki(&server.public_key).ok()?;
-        let signed = [own.chain_der(), client_nonce].concat();
-        key.verify(algorithm, &signed, signature.signature.as_bytes())
-            .ok()
-    });
-    if verified.is_none() || !algorithm.is_named(signature.algorithm.as_str()) {
+    if !server.is_some_and(|server| has_signed(server, algorithm, own, client_nonce, signature)) {
         return Err(failed("its signature is wrong"));
     }
     if !secured.is_confirmed(&created.server_endpoints) {
@@ -319,6 +313,23 @@ fn prove(
         ));
     }
     sign_nonce(endpoint, secured, certificate, created)
+}
+
+/// Returns true if the server has signed the client's certificate and nonce.
+fn has_signed(
+    server: &Certificate,
+    algorithm: AsymmetricSignature,
+    own: &OwnCertificate,
+    client_nonce: &[u8],
+    signature: &SignatureData,
+) -> bool {
+    let key = PublicKey::from_spki(&server.public_key);
+    let proof = signature.signature.as_bytes();
+    algorithm.is_named(signature.algorithm.as_str())
+        && key.is_ok_and(|key| {
+            own.verify_proof(&key, algorithm, client_nonce, proof)
+                .is_ok()
+        })
 }
 
 /// Returns the client's proof: its signature of the server's certificate and newest nonce.
@@ -342,7 +353,7 @@ fn sign_nonce(
 }
 
 fn sign(
-    identity: &takt_crypto::OwnCertificate,
+    identity: &OwnCertificate,
     algorithm: AsymmetricSignature,
     data: &[u8],
 ) -> Option<SignatureData> {
@@ -352,4 +363,51 @@ fn sign(
         algorithm: text(algorithm.uri()),
         signature: ByteString::from(signature),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_crypto::{KeyKind, NewCertificate, PolicyProfile, PrivateKey};
+
+    use super::*;
+
+    fn created(name: &str, profile: &PolicyProfile) -> OwnCertificate {
+        let new = NewCertificate {
+            application_name: name.to_owned(),
+            application_uri: format!("urn:{name}"),
+            host_names: Vec::new(),
+            addresses: Vec::new(),
+            validity: Duration::from_secs(3600),
+            key_bits: 2048,
+        };
+        new.create(profile.key_kind()).unwrap()
+    }
+
+    #[test]
+    fn a_server_signs_the_certificate_of_the_client_alone_or_with_its_issuers() {
+        let mut profiles = PolicyProfile::ALL.into_iter();
+        let profile = profiles.find(|one| one.key_kind() != KeyKind::Rsa).unwrap();
+        let algorithm = profile.asymmetric_signature;
+        let (server, client) = (created("server", profile), created("client", profile));
+        // Any certificate in the place of the issuer: nothing checks the chain here.
+        let issuer = server.certificate();
+        let chain = [client.certificate().der(), issuer.der()].concat();
+        let signed_by_server = |data: &[u8]| {
+            let data = [data, &[7; NONCE_LENGTH]].concat();
+            sign(&server, algorithm, &data).unwrap()
+        };
+        let of_leaf = signed_by_server(client.certificate().der());
+        let of_chain = signed_by_server(&chain);
+        let has_signed = |own: &OwnCertificate, nonce: &[u8], signature: &SignatureData| {
+            super::has_signed(server.certificate(), algorithm, own, nonce, signature)
+        };
+        assert!(has_signed(&client, &[7; NONCE_LENGTH], &of_leaf));
+        assert!(!has_signed(&client, &[7; NONCE_LENGTH], &of_chain));
+        assert!(!has_signed(&client, &[8; NONCE_LENGTH], &of_leaf));
+        let key = PrivateKey::from_pem(&client.key().to_pem().unwrap()).unwrap();
+        let issued = vec![client.certificate().clone(), issuer.clone()];
+        let issued = OwnCertificate::new(issued, key).unwrap();
+        assert!(has_signed(&issued, &[7; NONCE_LENGTH], &of_leaf));
+        assert!(has_signed(&issued, &[7; NONCE_LENGTH], &of_chain));
+    }
 }

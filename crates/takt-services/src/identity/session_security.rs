@@ -1,6 +1,7 @@
 //! Signatures of CreateSession and ActivateSession, by which client and server prove that they have the keys of their
 //! certificates (OPC 10000-4, 5.7.2, 5.7.3 and 7.37).
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use takt_crypto::{
@@ -15,8 +16,8 @@ use takt_ua::{ByteString, ExtensionObject, StatusCode, UaString};
 
 use super::additional_header;
 
-/// Shortest nonce of a client in bytes (OPC 10000-4, 5.7.2).
-const MIN_CLIENT_NONCE: usize = 32;
+/// Length of a client's nonce in bytes (OPC 10000-4, 5.7.2.2).
+const CLIENT_NONCE: RangeInclusive<usize> = 32..=128;
 
 /// The security of Sessions on a channel with a SecurityPolicy other than None.
 pub(crate) struct SessionSecurity {
@@ -64,13 +65,15 @@ impl SessionSecurity {
             return Err(StatusCode::BadCertificateUriInvalid);
         }
         let nonce = create.client_nonce.as_bytes();
-        if nonce.len() < MIN_CLIENT_NONCE {
+        if !CLIENT_NONCE.contains(&nonce.len()) {
             return Err(StatusCode::BadNonceInvalid);
         }
         let key = self.identity.key();
         let algorithm = self.profile.asymmetric_signature;
         let mut signature = vec![0; key.size()];
-        key.sign(algorithm, &[sent, nonce].concat(), &mut signature)
+        // Without the issuers, which nobody has checked: the client may have sent any bytes in their place.
+        let signed = [self.client.der(), nonce].concat();
+        key.sign(algorithm, &signed, &mut signature)
             .map_err(|_| StatusCode::BadInternalError)?;
         let signature = SignatureData {
             algorithm: named(algorithm.uri()),
@@ -140,17 +143,9 @@ pub(crate) fn verify_challenge(
         return Err(());
     }
     let key = PublicKey::from_spki(public_key).map_err(drop)?;
-    let verified = |certificate: &[u8]| {
-        let data = [certificate, server_nonce].concat();
-        key.verify(algorithm, &data, signature.signature.as_bytes())
-            .is_ok()
-    };
-    // Some clients sign the certificate alone, others with those of its issuers.
-    let (leaf, chain) = (own.certificate().der(), own.chain_der());
-    match verified(leaf) || leaf != chain && verified(chain) {
-        true => Ok(()),
-        false => Err(()),
-    }
+    let signature = signature.signature.as_bytes();
+    own.verify_proof(&key, algorithm, server_nonce, signature)
+        .map_err(drop)
 }
 
 /// Returns the URI of an algorithm: null if the SecurityPolicy alone names it.
@@ -158,5 +153,69 @@ fn named(uri: &str) -> UaString {
     match uri {
         "" => UaString::null(),
         uri => UaString::from(uri),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use takt_crypto::{KeyKind, NewCertificate};
+    use takt_ua::structures::ApplicationDescription;
+
+    use super::*;
+
+    fn created(name: &str, profile: &PolicyProfile) -> OwnCertificate {
+        let new = NewCertificate {
+            application_name: name.to_owned(),
+            application_uri: format!("urn:{name}"),
+            host_names: Vec::new(),
+            addresses: Vec::new(),
+            validity: Duration::from_secs(3600),
+            key_bits: 2048,
+        };
+        new.create(profile.key_kind()).unwrap()
+    }
+
+    #[test]
+    fn only_the_certificate_of_the_client_is_signed() {
+        let mut profiles = PolicyProfile::ALL.into_iter();
+        let profile = profiles.find(|one| one.key_kind() != KeyKind::Rsa).unwrap();
+        let server = Arc::new(created("server", profile));
+        let client = created("client", profile).certificate().clone();
+        let security = SessionSecurity {
+            profile,
+            identity: Arc::clone(&server),
+            client: client.clone(),
+        };
+        let key = PublicKey::from_spki(&server.certificate().public_key).unwrap();
+        let answer = |sent: &[&[u8]], nonce: &[u8]| {
+            security.answer(&CreateSessionRequest {
+                client_description: ApplicationDescription {
+                    application_uri: "urn:client".into(),
+                    ..ApplicationDescription::default()
+                },
+                client_certificate: ByteString::from(sent.concat()),
+                client_nonce: ByteString::from(nonce),
+                ..CreateSessionRequest::default()
+            })
+        };
+        let issuer = created("issuer", profile);
+        let behind: [&[u8]; 3] = [b"", issuer.certificate().der(), b"bytes of the client"];
+        for behind in behind {
+            let (_, proof) = answer(&[client.der(), behind], &[7; 32]).unwrap();
+            let signature = proof.signature.as_bytes();
+            let signed = [client.der(), &[7; 32]].concat();
+            let verified = key.verify(profile.asymmetric_signature, &signed, signature);
+            assert_eq!(verified, Ok(()));
+        }
+        for (length, status) in [
+            (31, Some(StatusCode::BadNonceInvalid)),
+            (128, None),
+            (129, Some(StatusCode::BadNonceInvalid)),
+        ] {
+            let answer = answer(&[client.der()], &vec![7; length]);
+            assert_eq!(answer.err(), status, "{length}");
+        }
     }
 }
