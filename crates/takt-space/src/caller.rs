@@ -145,6 +145,16 @@ pub struct Channel {
     pub security: ChannelSecurity,
 }
 
+impl Channel {
+    /// Returns true if something proves the application at the other end: its certificate, or the operating system by the Unix user.
+    fn proves_application(&self) -> bool {
+        let mode = self.security.mode;
+        mode == MessageSecurityMode::Sign
+            || mode == MessageSecurityMode::SignAndEncrypt
+            || self.peer.user().is_some()
+    }
+}
+
 /// The user on whose behalf a Session acts (OPC 10000-4, 7.40).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserIdentity {
@@ -254,6 +264,21 @@ impl Caller {
                 == before.channel.security.client_certificate
     }
 
+    /// Returns true if this caller may take over a Subscription of `owner` into another Session (OPC 10000-4, 5.14.7.1): the user, the
+    /// Unix user and the ApplicationUri are the same. Without a user, both channels have to prove the application: a claimed
+    /// ApplicationUri is not enough.
+    #[must_use]
+    pub fn may_take_subscription_of(&self, owner: &Self) -> bool {
+        let is_proved = |caller: &Self| {
+            caller.user != UserIdentity::Anonymous || caller.channel.proves_application()
+        };
+        self.user == owner.user
+            && self.peer().user() == owner.peer().user()
+            && self.application_uri == owner.application_uri
+            && is_proved(self)
+            && is_proved(owner)
+    }
+
     /// Returns the approximate bytes of memory of its names.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -299,6 +324,68 @@ mod tests {
             name: String::from("operator"),
         };
         assert!(!other.may_take_over(&before));
+    }
+
+    #[test]
+    fn a_subscription_of_an_anonymous_user_is_taken_over_if_the_channels_prove_the_application() {
+        let over_tcp = |mode, user| {
+            let peer = Peer::Tcp {
+                address: ([10, 0, 0, 7], 4840).into(),
+            };
+            let security = ChannelSecurity {
+                mode,
+                ..ChannelSecurity::none()
+            };
+            let channel = Channel {
+                id: 1,
+                peer,
+                security,
+            };
+            Caller {
+                application_uri: "urn:client".into(),
+                user,
+                ..Caller::of_channel(Arc::new(channel))
+            }
+        };
+        let operator = UserIdentity::UserName {
+            name: String::from("operator"),
+        };
+        let (none, sign) = (MessageSecurityMode::None, MessageSecurityMode::Sign);
+        let encrypt = MessageSecurityMode::SignAndEncrypt;
+        for (old, new, anonymous) in [
+            (none, none, false),
+            (none, sign, false),
+            (sign, none, false),
+            (sign, encrypt, true),
+            (encrypt, encrypt, true),
+            (
+                MessageSecurityMode::Invalid,
+                MessageSecurityMode::Invalid,
+                false,
+            ),
+        ] {
+            for (user, expected) in [
+                (UserIdentity::Anonymous, anonymous),
+                (operator.clone(), true),
+            ] {
+                let (owner, caller) = (over_tcp(old, user.clone()), over_tcp(new, user));
+                let may = caller.may_take_subscription_of(&owner);
+                assert_eq!(may, expected, "{old:?} {new:?} {:?}", owner.user);
+            }
+        }
+        let owner = over_tcp(sign, UserIdentity::Anonymous);
+        let other = Caller {
+            application_uri: "urn:other".into(),
+            ..owner.clone()
+        };
+        assert!(!other.may_take_subscription_of(&owner));
+        assert!(!over_tcp(sign, operator).may_take_subscription_of(&owner));
+        // Over shared memory, the operating system tells the user.
+        let local = caller(Some(1000), b"");
+        assert!(local.may_take_subscription_of(&local));
+        assert!(!caller(Some(1001), b"").may_take_subscription_of(&local));
+        let unknown = caller(None, b"");
+        assert!(!unknown.may_take_subscription_of(&unknown));
     }
 
     #[test]

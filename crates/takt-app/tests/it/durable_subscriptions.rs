@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_app::client::Client;
-use takt_app::serve::ServeOptions;
-use takt_app::{Cell, ClientOptions, Provider, Variable};
+use takt_app::serve::{EndpointSecurity, ServeOptions};
+use takt_app::{Cell, ClientOptions, ClientSecurity, Provider, Variable};
 use takt_registry::{Registry, RegistryOptions};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
@@ -23,6 +23,11 @@ fn start(directory: &Path) -> Provider {
         .variable(Variable::stored("Count", 0_u32).writable())
         .serve(ServeOptions {
             runtime_directory: Some(directory.join("runtime")),
+            security: EndpointSecurity {
+                certificates: Some(directory.join("pki")),
+                secured_loopback: true,
+                ..EndpointSecurity::default()
+            },
             ..ServeOptions::default()
         })
         .state_directory(directory.join("state"))
@@ -53,7 +58,7 @@ fn values_are_sampled_from_the_start_on() {
     };
     let cell = Arc::new(Cell::of(&0_u32.into()));
     let provider = start(&cell);
-    let mut client = connect(&provider, directory.path(), false);
+    let mut client = connect(&provider, directory.path(), true);
     let id = subscribe(&mut client, count());
     receive(&mut client, 0);
     client.disconnect();
@@ -66,7 +71,7 @@ fn values_are_sampled_from_the_start_on() {
         set(&cell, number);
         std::thread::sleep(Duration::from_millis(100));
     }
-    let mut client = connect(&provider, directory.path(), false);
+    let mut client = connect(&provider, directory.path(), true);
     take_over(&mut client, id);
     let (values, _) = receive(&mut client, 20);
     assert!(values.len() > 2, "{values:?}");
@@ -78,6 +83,14 @@ fn connect(provider: &Provider, directory: &Path, is_shared_memory: bool) -> Cli
     let options = ClientOptions {
         runtime_directory: Some(directory.join("runtime")),
         timeout: PATIENCE,
+        // Over TCP, only a secured channel proves the application of an anonymous user.
+        security: ClientSecurity {
+            choice: if is_shared_memory { "none" } else { "encrypt" }
+                .parse()
+                .unwrap(),
+            certificates: Some(directory.join("pki")),
+            ..ClientSecurity::default()
+        },
         ..ClientOptions::named("test")
     };
     Client::connect(endpoint.unwrap(), options).unwrap()
@@ -211,7 +224,7 @@ fn after_a_crash() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("state/Press.subscriptions");
     let provider = start(directory.path());
-    let mut client = connect(&provider, directory.path(), false);
+    let mut client = connect(&provider, directory.path(), true);
     assert!(!file.exists());
     let id = subscribe(&mut client, count());
     let (values, numbers) = receive(&mut client, 0);
@@ -230,7 +243,7 @@ fn after_a_crash() {
     std::fs::write(&file, crashed).unwrap();
 
     let provider = start(directory.path());
-    let mut client = connect(&provider, directory.path(), false);
+    let mut client = connect(&provider, directory.path(), true);
     take_over(&mut client, id);
     client.write(&count(), 100_u32.into()).unwrap();
     let (values, after) = receive(&mut client, 100);

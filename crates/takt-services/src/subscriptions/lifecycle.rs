@@ -192,11 +192,7 @@ impl Engine {
         if subscription.session == *session {
             return Err(StatusCode::BadNothingToDo);
         }
-        let owner = &subscription.owner;
-        if owner.user != caller.user
-            || owner.peer().user() != caller.peer().user()
-            || owner.application_uri != caller.application_uri
-        {
+        if !caller.may_take_subscription_of(&subscription.owner) {
             return Err(StatusCode::BadUserAccessDenied);
         }
         if is_full {

@@ -13,12 +13,13 @@ use crate::process::Process;
 use crate::sandbox::Sandbox;
 
 /// Services and the checks that use them. The last two are about the channel: they are done once for each.
-const SERVICES: [(&str, &str); 7] = [
+const SERVICES: [(&str, &str); 8] = [
     ("browse", "browse_continuation"),
     ("read", "index_range"),
     ("write", "write_plain"),
     ("call", "call"),
     ("subscribe", "subscription"),
+    ("transfer", "transfer"),
     ("renewal", "renewal"),
     ("reconnect", "restart"),
 ];

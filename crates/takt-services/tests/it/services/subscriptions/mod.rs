@@ -36,10 +36,16 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 impl Subscriber {
     fn new(server: &Arc<Server>) -> Self {
-        let client = Client::new(server);
+        Self::of(Client::connect(server))
+    }
+
+    /// Opens a Session of this client, with a Subscription.
+    fn of(mut client: Client) -> Self {
+        client.create().unwrap();
+        client.activate().unwrap();
         let mut subscriber = Self {
+            server: Arc::clone(&client.server),
             client,
-            server: Arc::clone(server),
             now: Instant::now(),
             id: 0,
             request_id: 100,

@@ -1,5 +1,7 @@
 //! The Subscription Service Set (OPC 10000-4, 5.14).
 
+use takt_ua::enumerations::MessageSecurityMode;
+
 use super::*;
 use crate::common::{builder, server};
 use takt_services::{ServerBudgets, SubscriptionBudgets};
@@ -267,17 +269,7 @@ fn a_subscription_can_be_taken_over_by_another_session() {
     );
     assert_eq!(new.values().last(), Some(&(7, Variant::from(1_u32))));
 
-    let mut stranger = Client::connect_as(&server, Some(4711));
-    stranger.create().unwrap();
-    stranger.activate().unwrap();
-    let mut stranger = Subscriber {
-        client: stranger,
-        server: Arc::clone(&server),
-        now: Instant::now(),
-        id: 0,
-        request_id: 0,
-        is_waiting: false,
-    };
+    let mut stranger = Subscriber::of(Client::connect_as(&server, Some(4711)));
     assert_eq!(
         transfer(&mut stranger, old.id),
         [
@@ -285,6 +277,21 @@ fn a_subscription_can_be_taken_over_by_another_session() {
             StatusCode::BadSubscriptionIdInvalid
         ]
     );
+}
+
+#[test]
+fn an_anonymous_user_without_security_takes_over_nothing() {
+    let server = server();
+    let value = Value::stored(1_u32);
+    let node = variable(&server, "a", &value);
+    let over_tcp = || Client::connect_over_tcp(&server, MessageSecurityMode::None);
+    let mut old = Subscriber::of(over_tcp());
+    old.watch(&node, 7, 10);
+    let mut stranger = Subscriber::of(over_tcp());
+    let taken = durable::take_over(&mut stranger, old.id);
+    assert_eq!(taken.status_code, StatusCode::BadUserAccessDenied);
+    // The Subscription stays where it is.
+    assert_eq!(old.values(), [(7, Variant::from(1_u32))]);
 }
 
 #[test]
