@@ -14,6 +14,9 @@
 //! 15 ns for a number, [`Cell::encode_data_value`]. A real-time thread uses [`Cell::set_scalar`], [`Cell::set_slice`]
 //! and [`Cell::read_scalar`], [`Cell::read_slice`], which encode nothing: 10 ns for a number.
 //!
+//! A thread that changes the status or a part of a value ([`Cell::change_status`], [`Cell::update`]) overwrites no value that another
+//! thread sets meanwhile.
+//!
 //! A cell with a [deadline](Cell::deadline) says that its value is an old one when nobody sets it any more.
 //!
 //! A [shared](Cell::share) cell is in memory that other processes read while this one sleeps, is busy, or is stopped.
@@ -55,6 +58,8 @@ mod shape;
 pub mod shared;
 mod slots;
 mod sync;
+#[cfg(not(loom))]
+mod update;
 mod words;
 
 pub use cell::Cell;

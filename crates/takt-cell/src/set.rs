@@ -317,7 +317,7 @@ impl Cell {
     }
 
     #[inline]
-    fn check(&self, encoding: u8, length: usize) -> Result<(), CellError> {
+    pub(crate) fn check(&self, encoding: u8, length: usize) -> Result<(), CellError> {
         if !self.shape.accepts(encoding) {
             return Err(CellError::WrongType {
                 expected: self.shape,

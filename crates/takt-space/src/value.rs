@@ -81,21 +81,9 @@ impl Value {
     /// Changes the StatusCode, and keeps value and source timestamp.
     pub(crate) fn set_status(&self, status: StatusCode) -> Result<(), StatusCode> {
         match self {
-            Self::Cell(cell) => {
-                let mut encoded = vec![0; cell.capacity()];
-                let reading = cell
-                    .read_into(&mut encoded)
-                    .map_err(|error| error.status_code())?;
-                let encoded = encoded.get(..reading.length).unwrap_or_default();
-                // Without a value only the status is set.
-                if encoded.is_empty() {
-                    return cell
-                        .set_status(status, reading.source_timestamp)
-                        .map_err(|error| error.status_code());
-                }
-                cell.set_encoded(encoded, status, reading.source_timestamp)
-                    .map_err(|error| error.status_code())
-            }
+            Self::Cell(cell) => cell
+                .change_status(status)
+                .map_err(|error| error.status_code()),
             Self::Stored(stored) => {
                 stored.set_status(status);
                 Ok(())
@@ -121,5 +109,31 @@ struct ReadOnly<F>(F);
 impl<F: Fn() -> DataValue + Send + Sync> ValueSource for ReadOnly<F> {
     fn read(&self) -> DataValue {
         self.0()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::DateTime;
+
+    use super::*;
+
+    #[test]
+    fn a_changed_status_brings_no_older_value_back() {
+        let cell = Arc::new(Cell::of(&Variant::Double(0.0)));
+        let value = Value::Cell(Arc::clone(&cell));
+        std::thread::scope(|scope| {
+            let setting = scope.spawn(|| {
+                for round in 0..100_000 {
+                    let set = f64::from(round);
+                    cell.set_f64(set, StatusCode::Good, DateTime(7)).unwrap();
+                    let (read, _) = cell.read_scalar::<f64>().unwrap();
+                    assert_eq!(read, Some(set));
+                }
+            });
+            while !setting.is_finished() {
+                let _ = value.set_status(StatusCode::UncertainLastUsableValue);
+            }
+        });
     }
 }

@@ -251,8 +251,8 @@ fn write_encoded(
     }
 }
 
-/// Writes a part of an array or string (OPC 10000-4, 7.27). A cell may be set by its real-time thread in between, and the Write
-/// then overwrites that value.
+/// Writes a part of an array or string (OPC 10000-4, 7.27). If a real-time thread sets a cell in between, the part of that value is
+/// written.
 #[inline(never)]
 fn write_part(
     target: &Value,
@@ -268,11 +268,7 @@ fn write_part(
         Ok::<_, StatusCode>(whole)
     };
     match target {
-        Value::Cell(cell) => {
-            let current = cell.get().map_err(|error| error.status_code())?;
-            cell.set(&merge(current.value)?, status, time)
-                .map_err(|error| error.status_code())
-        }
+        Value::Cell(cell) => cell.update(|current| Ok((merge(current.value)?, status, time))),
         Value::Stored(stored) if stored.origin().is_some() => Err(StatusCode::BadNoCommunication),
         Value::Stored(stored) => stored.update(|current| Ok((merge(current.value)?, status, time))),
         Value::Callback(source) => {
