@@ -13,6 +13,7 @@ mod change;
 mod core;
 mod event;
 mod lacking;
+mod missing;
 mod namespaces;
 mod notifications;
 mod options;

@@ -7,11 +7,9 @@ use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
 use super::core::{Core, Pending, Publishing};
+use super::missing::{MOST_MISSING, Missing};
 use super::notifications::{data_changes, events};
 use crate::error::{ClientError, ConnectionError};
-
-/// Largest number of missing messages that are requested at a time.
-const MOST_MISSING: u32 = 64;
 
 impl<C: Publishing> Core<C> {
     /// Waits for one message from the server. After an error, and after lost messages, the values of all items arrive again.
@@ -142,18 +140,10 @@ impl<C: Publishing> Core<C> {
         if !is_keep_alive {
             created.to_acknowledge.push(number);
         }
-        let mut missing = expected;
-        for _ in 0..MOST_MISSING {
-            if missing == number {
-                break;
-            }
-            if response.available_sequence_numbers.contains(&missing) {
-                self.pending.push_back(Pending::Missing(missing));
-            } else {
-                self.lost_messages += 1;
-            }
-            missing = next(missing);
-        }
+        let missing = Missing::before(number, expected, &response.available_sequence_numbers);
+        self.lost_messages += missing.lost;
+        let requested = missing.requested.into_iter().map(Pending::Missing);
+        self.pending.extend(requested);
         self.pending.push_back(Pending::Message(message));
     }
 
@@ -285,6 +275,7 @@ mod tests {
     struct Responses {
         endpoint: Endpoint,
         waiting: VecDeque<u32>,
+        available: Vec<u32>,
         republished: Vec<u32>,
         batches: Batches,
     }
@@ -354,7 +345,7 @@ mod tests {
         ) -> Result<Result<PublishResponse, ClientError>, ClientError> {
             Ok(Ok(PublishResponse {
                 subscription_id: 1,
-                available_sequence_numbers: (1..10).collect(),
+                available_sequence_numbers: self.available.clone(),
                 notification_message: message(self.waiting.pop_front().unwrap()),
                 ..PublishResponse::default()
             }))
@@ -381,19 +372,37 @@ mod tests {
         }
     }
 
-    #[test]
-    fn messages_that_overtake_each_other_arrive_once_and_in_order() {
-        let order = [1, 3, 2, 6, 4, 5, 7];
+    /// Receives this number of values from a server that sends messages in this order, and keeps the `available` ones.
+    fn received(order: &[u32], available: Vec<u32>, count: usize) -> Core<Responses> {
         let client = Responses {
             endpoint: "opc.tcp://127.0.0.1:4840".parse().unwrap(),
-            waiting: order.into(),
+            waiting: order.iter().copied().collect(),
+            available,
             republished: Vec::new(),
             batches: Batches::default(),
         };
         let mut core = ready(Core::create(client, SubscriptionOptions::default())).unwrap();
-        while core.changes.len() < order.len() {
+        while core.changes.len() < count {
             ready(core.receive(Duration::ZERO)).unwrap();
         }
+        core
+    }
+
+    #[test]
+    fn all_messages_of_a_long_gap_are_requested_or_lost() {
+        // Without the messages 2 to 199, of which the server has some.
+        for (available, requested) in [(1..10, 2..10), (1..151, 2..66), (0..0, 0..0)] {
+            let requested: Vec<u32> = requested.collect();
+            let core = received(&[1, 200], available.collect(), requested.len() + 2);
+            assert_eq!(core.client.republished, requested);
+            assert_eq!(core.lost_messages, 198 - requested.len() as u64);
+        }
+    }
+
+    #[test]
+    fn messages_that_overtake_each_other_arrive_once_and_in_order() {
+        let order = [1, 3, 2, 6, 4, 5, 7];
+        let core = received(&order, (1..10).collect(), order.len());
         let values = core.changes.iter().map(|change| change.value.value.clone());
         let expected = (1..8).map(|number| Some(Variant::UInt32(number)));
         assert_eq!(values.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
