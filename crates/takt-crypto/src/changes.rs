@@ -4,7 +4,7 @@
 //! take their final names, and which ones are removed: from now on the change is made. A change that was interrupted is completed
 //! when the folders are opened, and before the next change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub(crate) fn apply(root: &Path, lists: &StoredLists, own: &OwnFiles) -> Result<
         .written
         .extend(own_files.map(|(path, bytes)| (path.clone(), bytes.clone())));
     change.removed.extend(own.removed.iter().cloned());
-    change.commit(root)?;
+    change.commit(root, &sync)?;
     let finished = finish(root);
     drop(lock);
     finished
@@ -167,14 +167,15 @@ impl Change {
             .retain(|path| self.written.iter().all(|(written, _)| written != path));
     }
 
-    /// Writes the new files and the journal. After an error nothing is changed.
-    fn commit(self, root: &Path) -> Result<(), StoreError> {
+    /// Writes the new files and the journal. After an error nothing is changed. `sync` brings the entries of a folder to the disk.
+    fn commit(self, root: &Path, sync: &SyncFolder) -> Result<(), StoreError> {
         if self.written.is_empty() && self.removed.is_empty() {
             return Ok(());
         }
         let mut prepared = Vec::new();
-        let committed = self.prepare(root, &mut prepared);
-        if committed.is_err() {
+        let committed = self.prepare(root, &mut prepared, sync);
+        // A journal without the files that it names would remove others.
+        if committed.is_err() && withdraw(root, sync).is_ok() {
             for path in prepared {
                 let _ = fs::remove_file(path);
             }
@@ -182,8 +183,14 @@ impl Change {
         committed
     }
 
-    fn prepare(&self, root: &Path, prepared: &mut Vec<PathBuf>) -> Result<(), StoreError> {
+    fn prepare(
+        &self,
+        root: &Path,
+        prepared: &mut Vec<PathBuf>,
+        sync: &SyncFolder,
+    ) -> Result<(), StoreError> {
         let mut renamed = Vec::new();
+        let mut folders = BTreeSet::new();
         for (number, (path, bytes)) in self.written.iter().enumerate() {
             let folder = path.parent().unwrap_or(Path::new(""));
             // Files with this ending are not read by anybody.
@@ -191,12 +198,27 @@ impl Change {
             prepared.push(root.join(&unfinished));
             write_file(&root.join(&unfinished), bytes)?;
             renamed.push(json!([text(&unfinished)?, text(path)?]));
+            folders.insert(root.join(folder));
+        }
+        // A loss of power must not leave a journal without its files.
+        for folder in &folders {
+            sync(folder)?;
         }
         let removed = self.removed.iter().map(|path| text(path));
         let removed = removed.collect::<Result<Vec<_>, _>>()?;
         let journal = json!({"renamed": renamed, "removed": removed});
         write_file(&root.join(JOURNAL), journal.to_string().as_bytes())?;
         sync(root)
+    }
+}
+
+/// Removes a journal that is not certain to be on the disk.
+fn withdraw(root: &Path, sync: &SyncFolder) -> Result<(), StoreError> {
+    let journal = root.join(JOURNAL);
+    match fs::remove_file(&journal) {
+        Ok(()) => sync(root),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io_error(&journal)(error)),
     }
 }
 
@@ -207,6 +229,9 @@ fn text(path: &Path) -> Result<&str, StoreError> {
         source: io::ErrorKind::InvalidFilename.into(),
     })
 }
+
+/// Function that brings the entries of a folder to the disk.
+type SyncFolder = dyn Fn(&Path) -> Result<(), StoreError>;
 
 /// Brings the entries of a folder to the disk.
 fn sync(folder: &Path) -> Result<(), StoreError> {
@@ -294,7 +319,7 @@ mod tests {
                 change.written.push((to, b"new".to_vec().into()));
             }
             change.removed.push(Path::new(TRUSTED).join("b"));
-            change.commit(root.path()).unwrap();
+            change.commit(root.path(), &sync).unwrap();
             let do_step: [&dyn Fn(); 4] = [
                 &|| fs::remove_file(root.path().join(JOURNAL)).unwrap(),
                 &|| fs::rename(path("change-0.tmp"), path("a")).unwrap(),
@@ -316,6 +341,71 @@ mod tests {
             assert_eq!(now, if steps == 0 { old } else { new }, "{steps}");
             assert!(!root.path().join(JOURNAL).exists());
         }
+    }
+
+    #[test]
+    fn a_journal_that_does_not_reach_the_disk_changes_nothing() {
+        // The folder cannot be brought to the disk once, or never again.
+        for failures in [1, usize::MAX] {
+            let root = folders();
+            let path = |name: &str| root.path().join(TRUSTED).join(name);
+            fs::write(path("old"), b"old").unwrap();
+            let change = Change {
+                written: written(TRUSTED, "new", b"new").written,
+                removed: vec![Path::new(TRUSTED).join("old")],
+            };
+            let left = std::cell::Cell::new(failures);
+            let journal = root.path().join(JOURNAL);
+            let folder = root.path().to_owned();
+            let disk = {
+                let journal = journal.clone();
+                move |synced: &Path| {
+                    if synced != folder {
+                        assert!(!journal.exists(), "the prepared files come first");
+                        return sync(synced);
+                    }
+                    match left.get() {
+                        0 => sync(synced),
+                        some => {
+                            left.set(some - 1);
+                            Err(io_error(synced)(io::ErrorKind::StorageFull.into()))
+                        }
+                    }
+                }
+            };
+            change.commit(root.path(), &disk).unwrap_err();
+            assert!(!journal.exists());
+            recover(root.path()).unwrap();
+            assert_eq!(files(&root.path().join(TRUSTED)), [path("old")]);
+        }
+    }
+
+    #[test]
+    fn the_prepared_files_are_on_the_disk_before_the_journal() {
+        let root = folders();
+        let synced = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let seen = std::rc::Rc::clone(&synced);
+        let mut own = written(TRUSTED, "a", b"new");
+        own.written.extend(written(ISSUERS, "b", b"new").written);
+        own.written.extend(written(ISSUERS, "c", b"new").written);
+        let change = Change {
+            written: own.written,
+            removed: Vec::new(),
+        };
+        let journal = root.path().join(JOURNAL);
+        let disk = move |folder: &Path| {
+            seen.borrow_mut()
+                .push((folder.to_owned(), journal.exists()));
+            Ok(())
+        };
+        change.commit(root.path(), &disk).unwrap();
+        let folder = |name: &str| root.path().join(name);
+        let expected = [
+            (folder(ISSUERS), false),
+            (folder(TRUSTED), false),
+            (root.path().to_owned(), true),
+        ];
+        assert_eq!(*synced.borrow(), expected);
     }
 
     #[test]
