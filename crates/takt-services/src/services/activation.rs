@@ -163,18 +163,6 @@ impl Activation {
         }
         session.take_memory()?;
         let nonce = random::<NONCE_LENGTH>()?;
-        {
-            let mut current = session
-                .server_nonce
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            // The Session was activated by another request while a password was checked.
-            if *current != self.nonce {
-                return Err(Fault(StatusCode::BadNonceInvalid));
-            }
-            *current = nonce;
-        }
-        session.keep_locale_ids(&self.locale_ids)?;
         let activated = ActivateSessionResponse {
             response_header: ResponseHeader {
                 additional_header: self.additional_header.clone(),
@@ -184,11 +172,23 @@ impl Activation {
             ..ActivateSessionResponse::default()
         };
         let outcome = encode(&activated, response)?;
-        // Nothing fails from here on.
+        {
+            let mut current = session
+                .server_nonce
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            // The Session was activated by another request while a password was checked.
+            if *current != self.nonce {
+                return Err(Fault(StatusCode::BadNonceInvalid));
+            }
+            session.keep_locale_ids(&self.locale_ids)?;
+            session.activate(Arc::clone(&caller))?;
+            // Last, as the client gets the new nonce only with success.
+            *current = nonce;
+        }
         tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
         self.audit(server, &caller, None, StatusCode::Good);
         server.session_observer.activated(&caller);
-        session.activate(Arc::clone(&caller));
         server.subscriptions.with(|engine| {
             engine.set_owner(&session.id, &caller);
             engine.set_has_channel(&session.id, true);
@@ -361,3 +361,6 @@ impl Task<Server> for PasswordTask {
 
     fn abandon(&mut self, _: &Server) {}
 }
+
+#[cfg(test)]
+mod tests;

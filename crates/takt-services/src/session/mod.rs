@@ -33,8 +33,11 @@ const EPHEMERAL_KEY: usize = 1024;
 const MAX_LOCALES: usize = 16;
 const MAX_LOCALE: usize = 64;
 
-/// Channel number of a Session that is not activated, or is closed.
+/// Channel number of a Session that is not activated.
 const NO_CHANNEL: u64 = 0;
+
+/// Channel number of a Session that is closed: for good, also if a request activates it at the same moment. No channel has it.
+const CLOSED: u64 = u64::MAX;
 
 /// Value of `channel_lost` while the Session has a channel; no loss has this number.
 const HAS_CHANNEL: u64 = 0;
@@ -45,9 +48,8 @@ pub(crate) struct Session {
     /// Identifier of the authentication token, which is a secret between client and server.
     pub(crate) token: Guid,
     pub(crate) timeout: Duration,
-    /// The channel that the Session is activated for, or [`NO_CHANNEL`].
+    /// The channel that the Session is activated for, [`NO_CHANNEL`] or [`CLOSED`].
     bound: AtomicU64,
-    closed: AtomicBool,
     /// Number of the loss of the channel that the Session was activated for, or [`HAS_CHANNEL`] if that channel is open.
     channel_lost: AtomicU64,
     /// Set by each request, and cleared by the search for inactive Sessions.
@@ -94,12 +96,10 @@ impl Session {
     /// Returns the reason why requests of this channel may not use the Session.
     #[cold]
     fn why_unusable(&self) -> StatusCode {
-        if self.closed.load(Ordering::Relaxed) {
-            StatusCode::BadSessionClosed
-        } else if self.bound.load(Ordering::Relaxed) == NO_CHANNEL {
-            StatusCode::BadSessionNotActivated
-        } else {
-            StatusCode::BadSecureChannelIdInvalid
+        match self.bound.load(Ordering::Relaxed) {
+            CLOSED => StatusCode::BadSessionClosed,
+            NO_CHANNEL => StatusCode::BadSessionNotActivated,
+            _ => StatusCode::BadSecureChannelIdInvalid,
         }
     }
 
@@ -109,9 +109,9 @@ impl Session {
         self.touched.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the Session was activated before.
+    /// Returns true if the Session was activated before, and is not closed.
     pub(crate) fn is_activated(&self) -> bool {
-        self.bound.load(Ordering::Relaxed) != NO_CHANNEL
+        !matches!(self.bound.load(Ordering::Relaxed), NO_CHANNEL | CLOSED)
     }
 
     /// Returns true if CreateSession of a Session that is not activated yet was received through this channel: only this
@@ -121,15 +121,21 @@ impl Session {
     }
 
     /// Activates the Session for a caller and its channel, and for no other.
-    pub(crate) fn activate(&self, caller: Arc<Caller>) {
+    ///
+    /// # Errors
+    /// BadSessionClosed if the Session was closed meanwhile.
+    pub(crate) fn activate(&self, caller: Arc<Caller>) -> Result<(), StatusCode> {
         let channel = caller.channel.id;
         self.caller.store(caller);
-        // The Session may have been closed while a password was checked.
-        if !self.closed.load(Ordering::Relaxed) {
-            self.bound.store(channel, Ordering::Relaxed);
-            self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
-        }
+        // Before the channel is bound: from then on it may be lost.
+        self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
+        let bind = |before: u64| (before != CLOSED).then_some(channel);
+        let bound = self
+            .bound
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, bind);
+        bound.map_err(|_| StatusCode::BadSessionClosed)?;
         self.touch();
+        Ok(())
     }
 
     /// Moves the charge of the Session to its own memory budget. Called before [`activate`](Self::activate).
@@ -222,12 +228,11 @@ impl Session {
 
     /// Returns true if the Session is closed.
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.bound.load(Ordering::Relaxed) == CLOSED
     }
 
     fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-        self.bound.store(NO_CHANNEL, Ordering::Relaxed);
+        self.bound.store(CLOSED, Ordering::Relaxed);
     }
 
     fn is_expired(&self, now: Instant) -> bool {

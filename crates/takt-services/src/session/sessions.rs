@@ -87,7 +87,6 @@ impl Sessions {
             token: random_token()?,
             timeout: new.timeout,
             bound: AtomicU64::new(NO_CHANNEL),
-            closed: AtomicBool::new(false),
             channel_lost: AtomicU64::new(HAS_CHANNEL),
             touched: AtomicBool::new(false),
             last_activity: Mutex::new(now),
