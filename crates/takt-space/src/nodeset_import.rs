@@ -83,7 +83,7 @@ impl AddressSpace {
         models::check(&edit.view(), name, document.models())?;
         // The NamespaceArray has a lock of its own, so other threads may extend it meanwhile.
         for _ in 0..MAX_ATTEMPTS {
-            let namespaces = self.planned_namespaces(&document);
+            let namespaces = self.namespaces().planned(document.namespace_uris());
             let mut nodeset =
                 document.nodes(|uri| namespaces.get(uri).copied().unwrap_or(u16::MAX))?;
             select(&mut nodeset);
@@ -100,29 +100,6 @@ impl AddressSpace {
             1,
             ImportReason::AddressSpace(source),
         ))
-    }
-
-    /// Returns the index that each namespace of the document has, or will get.
-    fn planned_namespaces<'d>(&self, document: &'d NodeSetDocument<'_>) -> HashMap<&'d str, u16> {
-        let known = self.namespaces().all();
-        let mut next = known.len();
-        let mut planned = HashMap::new();
-        for uri in document.namespace_uris() {
-            let index = known
-                .iter()
-                .position(|known| **known == **uri)
-                .or_else(|| planned.get(uri.as_str()).copied());
-            let index = index.unwrap_or_else(|| {
-                next += 1;
-                next - 1
-            });
-            planned.insert(uri.as_str(), index);
-        }
-        // An index that does not fit is refused at its registration.
-        planned
-            .into_iter()
-            .map(|(uri, index)| (uri, u16::try_from(index).unwrap_or(u16::MAX)))
-            .collect()
     }
 
     /// Registers the namespaces of the document. Returns true if all got the planned index.

@@ -263,29 +263,39 @@ pub(crate) trait HistoryServices: Requests {
             self.expect_count("HistoryReadResponse", 1, response.results.len())?;
             let result = response.results.swap_remove(0);
             good(node, result.status_code)?;
-            let page = match result.history_data.is_null() {
-                true => T::default(),
-                false => foreign::decode_body::<T, _>(&result.history_data, T::decode)
-                    .ok_or_else(|| self.protocol("HistoryRead returns another kind of history"))?
-                    .map_err(|error| ClientError::protocol(self.endpoint(), error))?,
+            let taken = self.page(&result.history_data).map(&mut take);
+            empty = match taken {
+                Ok((0, _)) => empty + 1,
+                _ => 0,
             };
-            let (count, goes_on) = take(page);
-            empty = if count == 0 { empty + 1 } else { 0 };
             point = result.continuation_point;
             if point.is_empty() {
-                return Ok(());
+                return taken.map(drop);
             }
-            if !goes_on {
-                // The values are there; a server that does not release the point forgets it with the Session.
-                let _ = self
-                    .history_request(node, details, timestamps, point, true)
-                    .await;
-                return Ok(());
-            }
-            if empty > MAX_EMPTY {
-                return Err(self.protocol("HistoryRead returns continuation points without end"));
-            }
+            let outcome = match taken {
+                Ok(_) if empty > MAX_EMPTY => {
+                    Err(self.protocol("HistoryRead returns continuation points without end"))
+                }
+                Ok((_, true)) => continue,
+                Ok((_, false)) => Ok(()),
+                Err(error) => Err(error),
+            };
+            // A server that does not release the point forgets it with the Session.
+            let _ = self
+                .history_request(node, details, timestamps, point, true)
+                .await;
+            return outcome;
         }
+    }
+
+    /// Returns the data of one response.
+    fn page<T: Structure + Default>(&self, data: &ExtensionObject) -> Result<T, ClientError> {
+        if data.is_null() {
+            return Ok(T::default());
+        }
+        foreign::decode_body::<T, _>(data, T::decode)
+            .ok_or_else(|| self.protocol("HistoryRead returns another kind of history"))?
+            .map_err(|error| ClientError::protocol(self.endpoint(), error))
     }
 
     async fn history_request(

@@ -4,6 +4,7 @@ use std::fmt;
 
 use takt_crypto::{Certificate, KeyKind, PolicyProfile};
 use takt_ua::SECURITY_POLICY_NONE;
+use takt_ua::endpoint_url::has_scheme;
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::EndpointDescription;
 
@@ -215,16 +216,20 @@ pub(super) fn accepts(offer: &EndpointDescription, token: UserTokenType) -> bool
     offer.user_identity_tokens.is_empty() || policies.any(|policy| policy.token_type == token)
 }
 
-/// Returns true for an endpoint over TCP. Some servers leave its TransportProfileUri out.
+/// Returns true for an endpoint over TCP. Some servers leave its TransportProfileUri out: the URL tells the transport then.
 pub(super) fn is_over_tcp(offer: &EndpointDescription) -> bool {
-    matches!(offer.transport_profile_uri.as_str(), "" | TCP_PROFILE)
+    let url = offer.endpoint_url.as_str();
+    match offer.transport_profile_uri.as_str() {
+        "" => url.is_empty() || has_scheme(url, "opc.tcp"),
+        profile => profile == TCP_PROFILE,
+    }
 }
 
 /// Returns the SecurityPolicy of a secured endpoint over TCP.
 pub(super) fn secured_profile(
     offer: &EndpointDescription,
 ) -> Result<&'static PolicyProfile, Refusal> {
-    if offer.transport_profile_uri.as_str() != TCP_PROFILE {
+    if !is_over_tcp(offer) {
         return Err(Refusal::Transport);
     }
     let uri = offer.security_policy_uri.as_str();
@@ -353,6 +358,23 @@ mod tests {
         );
         let wanted = Wanted::new(&options("auto"), None);
         assert_eq!(Offers::new(&[], &wanted).refusals(), "it offers nothing");
+    }
+
+    #[test]
+    fn an_endpoint_without_a_transport_profile_is_that_of_its_url() {
+        for (url, is_usable) in [
+            ("", true),
+            ("opc.tcp://plc:4840", true),
+            ("OPC.TCP://plc:4840", true),
+            ("https://plc", false),
+            ("opc.https://plc", false),
+        ] {
+            let mut found = offer("Basic256Sha256", SIGN, ANYONE);
+            found.transport_profile_uri = takt_ua::UaString::null();
+            found.endpoint_url = url.into();
+            assert_eq!(is_over_tcp(&found), is_usable, "{url}");
+            assert_eq!(secured_profile(&found).is_ok(), is_usable, "{url}");
+        }
     }
 
     #[test]

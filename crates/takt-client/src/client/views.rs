@@ -176,11 +176,20 @@ pub(crate) trait ViewServices: Requests {
                 Err(error) => return Err(error),
             };
             self.expect_count("BrowseResponse", batch.len(), response.results.len())?;
-            for (node, result) in batch.iter().zip(response.results) {
-                found.push(match good(node, result.status_code) {
-                    Ok(()) => Ok(self.browse_rest(result, budget).await?),
-                    Err(error) => Err(error),
-                });
+            let mut results = batch.iter().zip(response.results);
+            while let Some((node, result)) = results.next() {
+                let references = match good(node, result.status_code) {
+                    Ok(()) => self.browse_rest(result, budget).await.map(Ok),
+                    Err(error) => Ok(Err(error)),
+                };
+                match references {
+                    Ok(references) => found.push(references),
+                    Err(error) => {
+                        let points = results.map(|(_, result)| result.continuation_point);
+                        self.release(points.collect(), &error).await;
+                        return Err(error);
+                    }
+                }
             }
         }
         Ok(found)
@@ -197,12 +206,14 @@ pub(crate) trait ViewServices: Requests {
         let mut empty = 0;
         let mut fits = budget.take(self.endpoint(), REFERENCES, &references);
         while !continuation_point.is_empty() {
-            if fits.is_err() {
-                // A server that does not release the point forgets it with the Session.
-                let _ = self.browse_next(continuation_point, true).await;
-                break;
+            if empty > MAX_EMPTY {
+                fits = Err(self.protocol("BrowseNext returns continuation points without end"));
             }
-            let mut next = self.browse_next(continuation_point, false).await?;
+            if let Err(error) = fits {
+                self.release(vec![continuation_point], &error).await;
+                return Err(error);
+            }
+            let mut next = self.browse_next(vec![continuation_point], false).await?;
             self.expect_count("BrowseNextResponse", 1, next.results.len())?;
             let mut result = next.results.swap_remove(0);
             good("BrowseNext", result.status_code)?;
@@ -210,9 +221,6 @@ pub(crate) trait ViewServices: Requests {
                 true => empty + 1,
                 false => 0,
             };
-            if empty > MAX_EMPTY {
-                return Err(self.protocol("BrowseNext returns continuation points without end"));
-            }
             fits = budget.take(self.endpoint(), REFERENCES, &result.references);
             references.append(&mut result.references);
             continuation_point = result.continuation_point;
@@ -220,14 +228,23 @@ pub(crate) trait ViewServices: Requests {
         fits.map(|()| references)
     }
 
+    /// Releases those continuation points that are not null, after an error. A server that does not release them forgets them with
+    /// the Session.
+    async fn release(&mut self, mut points: Vec<ByteString>, error: &ClientError) {
+        points.retain(|point| !point.is_empty());
+        if !points.is_empty() && !error.is_connection() {
+            let _ = self.browse_next(points, true).await;
+        }
+    }
+
     async fn browse_next(
         &mut self,
-        continuation_point: ByteString,
+        continuation_points: Vec<ByteString>,
         release_continuation_points: bool,
     ) -> Result<BrowseNextResponse, ClientError> {
         self.call(BrowseNextRequest {
             release_continuation_points,
-            continuation_points: vec![continuation_point],
+            continuation_points,
             ..BrowseNextRequest::default()
         })
         .await
@@ -339,25 +356,4 @@ fn path_text(path: &[QualifiedName]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_are_alike_are_suggested() {
-        let children = [(2, "Speed"), (2, "Spindle"), (3, "Setpoint")].map(|(namespace, name)| {
-            let browse_name = QualifiedName::new(namespace, name);
-            ReferenceDescription {
-                browse_name,
-                ..ReferenceDescription::default()
-            }
-        });
-        let suggested = |path: &str| {
-            let segment = browse_path::parse(path).unwrap().remove(0);
-            nearest(&children, &segment).map(|found| found.to_string())
-        };
-        assert_eq!(suggested("Sped").as_deref(), Some("Speed"));
-        assert_eq!(suggested("speed").as_deref(), Some("Speed"));
-        assert_eq!(suggested("4:Speed").as_deref(), Some("2:Speed"));
-        assert_eq!(suggested("Temperature"), None);
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! The NamespaceArray (OPC 10000-5, 6.3.1): append-only, read without a lock.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -92,6 +93,23 @@ impl Namespaces {
             None if uri.is_empty() => Err(AddressSpaceError::NamespaceUriEmpty),
             None => self.next_index(&self.free(), &self.uris.load()),
         }
+    }
+
+    /// Returns the index that each URI has, or would get if all are [registered](Self::register) in this order. One for which there
+    /// is no index gets the last one: its registration is refused.
+    pub(crate) fn planned<'u>(&self, wanted: &'u [String]) -> HashMap<&'u str, u16> {
+        let free = self.free();
+        let uris = self.uris.load();
+        let known = uris.iter().enumerate().rev();
+        let mut planned: HashMap<&str, usize> = known.map(|(index, uri)| (&**uri, index)).collect();
+        let mut unused = free.iter().copied().map(usize::from).chain(uris.len()..);
+        let mut indices = HashMap::new();
+        for uri in wanted {
+            let next = || unused.next().unwrap_or(usize::MAX);
+            let index = *planned.entry(uri).or_insert_with(next);
+            indices.insert(uri.as_str(), u16::try_from(index).unwrap_or(u16::MAX));
+        }
+        indices
     }
 
     fn next_index(&self, free: &[u16], uris: &[Arc<str>]) -> Result<u16, AddressSpaceError> {
@@ -196,5 +214,24 @@ mod tests {
         assert_eq!(namespaces.register("urn:c"), Ok(4));
         assert_eq!(namespaces.uri(4).as_deref(), Some("urn:c"));
         assert!(namespaces.register("urn:d").is_err());
+    }
+
+    #[test]
+    fn uris_are_planned_as_they_are_registered() {
+        let namespaces = Namespaces::new("urn:host:application", 100);
+        for index in 2..8_u16 {
+            assert_eq!(namespaces.register(&format!("urn:{index}")), Ok(index));
+        }
+        for index in [6, 3, 5] {
+            namespaces.release(index);
+        }
+        let wanted = ["a", "urn:4", "b", "a", "c", "d", STANDARD_NAMESPACE, "e"];
+        let wanted = wanted.map(String::from);
+        let planned = namespaces.planned(&wanted);
+        for uri in &wanted {
+            assert_eq!(Ok(planned[uri.as_str()]), namespaces.register(uri), "{uri}");
+        }
+        assert_eq!(planned["a"], 6);
+        assert_eq!(planned["e"], 9);
     }
 }

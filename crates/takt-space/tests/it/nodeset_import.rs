@@ -80,6 +80,37 @@ fn stored(space: &AddressSpace, node_id: &NodeId) -> Variant {
 }
 
 #[test]
+fn a_document_with_many_namespaces_takes_free_indices() {
+    let space = space();
+    let first = space.namespaces().register("urn:old:0").unwrap();
+    for number in 1..20 {
+        let uri = format!("urn:old:{number}");
+        space.namespaces().register(&uri).unwrap();
+    }
+    for index in (first..first + 20).rev() {
+        space.namespaces().release(index);
+    }
+    let uris: String = (0..30)
+        .map(|number| format!("<Uri>urn:new:{number}</Uri>"))
+        .collect();
+    let xml = format!(
+        r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">
+  <NamespaceUris>{uris}</NamespaceUris>
+  <UAObject NodeId="ns=30;i=1" BrowseName="30:Press">
+    <References>
+      <Reference ReferenceType="i=40">i=61</Reference>
+      <Reference ReferenceType="i=35" IsForward="false">i=85</Reference>
+    </References>
+  </UAObject>
+</UANodeSet>"#
+    );
+    let imported = space.import_nodeset("many.xml", &xml).unwrap();
+    assert_eq!(imported.nodes, 1);
+    let last = space.namespaces().index_of("urn:new:29").unwrap();
+    assert!(space.view().node(&NodeId::numeric(last, 1)).is_some());
+}
+
+#[test]
 fn documents_become_nodes() {
     let space = space();
     // The documents are in the wrong order, on purpose.
