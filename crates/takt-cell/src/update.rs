@@ -15,13 +15,13 @@ use crate::{Cell, CellError};
 const ATTEMPTS: usize = 16;
 
 /// Longest wait for a set under way. Its thread has ended then, or stands still, and its value is given up.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time between two looks at a set under way, which takes less than that unless its thread was interrupted.
 const LOOK: Duration = Duration::from_micros(50);
 
 /// Changes of a value. Threads that set the cell are not slowed down, and their values are not lost. These functions are not for
-/// real-time threads: they allocate, and wait up to 20 ms for a set whose thread was interrupted.
+/// real-time threads: they allocate, and wait up to a second for a set whose thread was interrupted.
 impl Cell {
     /// Changes the status, and keeps value and source timestamp. A set that begins later has its own status.
     ///

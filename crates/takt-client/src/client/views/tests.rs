@@ -90,8 +90,9 @@ fn all_continuation_points_are_released_after_an_error() {
         let mut server = Endless::new(references);
         let mut budget = AnswerBudget::new(100_000);
         let nodes = vec![NodeId::from(ids::OBJECTS_FOLDER); 3];
-        let found = server.browse_many_within(&nodes, &Follow::all(), &mut budget);
-        assert!(ready(found).is_err());
+        let follow = Follow::all();
+        let found = ready(server.browse_many_within(&nodes, &follow, &mut budget));
+        assert!(found.is_err());
         assert!(server.held.is_empty(), "{references}: {:?}", server.held);
     }
 }
