@@ -29,6 +29,13 @@ pub(crate) const MOST_KEYS: u16 = 17;
 /// Largest length of a name.
 pub(super) const LONGEST_NAME: usize = 255;
 
+/// Largest number of tokens that are passed over at once: a fortnight of the shortest KeyLifetime. A longer time is a jump
+/// of the clock, which must not use up the tokens.
+const MOST_PASSED: u32 = 1 << 20;
+
+/// Token of the first key, and of the key that follows the largest token (OPC 10000-14, 9.1.3.3).
+pub(super) const FIRST_TOKEN_ID: u32 = 1;
+
 /// Result of `GetSecurityKeys` (OPC 10000-14, 8.3.2).
 pub(super) struct Keys {
     pub(super) first_token_id: u32,
@@ -115,6 +122,11 @@ impl SecurityGroup {
         let (configuration, security_policy) = revise(record.configuration).ok()?;
         let length = security_policy.key_data_length();
         let keys = record.key_data.chunks_exact(length);
+        let later = u32::try_from(keys.len().saturating_sub(1)).ok()?;
+        let last = record.first_token_id.checked_add(later)?;
+        if !(record.first_token_id..=last).contains(&record.current_token_id) {
+            return None;
+        }
         Some(Self {
             configuration,
             security_policy,
@@ -162,13 +174,14 @@ impl SecurityGroup {
     /// Returns the highest token that has a key.
     pub(super) fn last_token_id(&self) -> u32 {
         self.first_token_id
-            .saturating_add(self.keys.len() as u32)
             .saturating_sub(1)
+            .saturating_add(self.keys.len() as u32)
     }
 
     /// Brings keys and tokens up to date; returns whether anything changed. Keys come from `new_key`.
     ///
-    /// A token is never reused: if the clock is set back, the current one stays for a KeyLifetime.
+    /// A token is not reused: if the clock is set back, the current one stays for a KeyLifetime. Behind the largest token,
+    /// tokens restart at 1, and all keys are new.
     pub(super) fn advance(
         &mut self,
         now: DateTime,
@@ -180,13 +193,20 @@ impl SecurityGroup {
         if behind >= 0 {
             // The lifetime is at least a second: see `revise`.
             let periods = behind / lifetime + 1;
-            let passed = u32::try_from(periods).unwrap_or(u32::MAX);
+            let passed = u32::try_from(periods).map_or(MOST_PASSED, |it| it.min(MOST_PASSED));
             self.current_token_id = self.current_token_id.saturating_add(passed);
-            self.next_key_at = DateTime(self.next_key_at.0.saturating_add(periods * lifetime));
+            let passed = periods.saturating_mul(lifetime);
+            self.next_key_at = DateTime(self.next_key_at.0.saturating_add(passed));
             changed = true;
         } else if behind < -lifetime {
             self.next_key_at = DateTime(now.0.saturating_add(lifetime));
             changed = true;
+        }
+        let future = self.configuration.max_future_key_count;
+        if self.current_token_id.checked_add(future).is_none() {
+            self.current_token_id = FIRST_TOKEN_ID;
+            self.first_token_id = FIRST_TOKEN_ID;
+            self.keys.clear();
         }
         let current = self.current_token_id;
         let oldest = current.saturating_sub(self.configuration.max_past_key_count);
@@ -196,7 +216,7 @@ impl SecurityGroup {
         if self.keys.is_empty() {
             self.first_token_id = self.first_token_id.max(current);
         }
-        let last = current.saturating_add(self.configuration.max_future_key_count);
+        let last = current.saturating_add(future);
         while self.keys.is_empty() || self.last_token_id() < last {
             let mut key = Zeroizing::new(vec![0; self.security_policy.key_data_length()]);
             new_key(&mut key)?;
@@ -275,7 +295,7 @@ mod tests {
         let mut number = group.last_token_id().max(4) as u8;
         let now = DateTime(seconds * SECOND);
         let advanced = group.advance(now, |key| {
-            number += 1;
+            number = number.wrapping_add(1);
             key.fill(number);
             Ok(())
         });
@@ -320,6 +340,59 @@ mod tests {
         assert!(!advance(&mut group, 505));
         assert!(advance(&mut group, 510));
         assert_eq!(tokens(&group, 0, 1).0, 106);
+    }
+
+    #[test]
+    fn a_jump_of_the_clock_costs_few_keys_and_tokens() {
+        for now in [DateTime(i64::MAX), DateTime(i64::MIN), DateTime(0)] {
+            for then in [DateTime(i64::MAX), DateTime(i64::MIN), DateTime(0)] {
+                for first in [1, u32::MAX - 20, u32::MAX - 1, u32::MAX] {
+                    let configuration = revise(SecurityGroupDataType {
+                        name: "Plant".into(),
+                        key_lifetime: SHORTEST_KEY_LIFETIME,
+                        max_future_key_count: MAX_KEY_COUNT,
+                        ..SecurityGroupDataType::default()
+                    });
+                    let mut group = SecurityGroup::new(configuration.unwrap(), 1000, first, now);
+                    for time in [now, then] {
+                        let mut made = 0;
+                        let advanced = group.advance(time, |_| {
+                            made += 1;
+                            assert!(made <= MOST_KEYS, "{first} {time:?}");
+                            Ok(())
+                        });
+                        advanced.unwrap();
+                        let keys = group.keys(0, 99, time);
+                        assert_eq!(keys.keys.len(), usize::from(MOST_KEYS));
+                        assert_eq!(keys.first_token_id, group.current_token_id);
+                    }
+                    assert!(group.current_token_id <= first.saturating_add(MOST_PASSED));
+                    assert!(SecurityGroup::restore(group.record()).is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_restart_at_1_behind_the_largest_one() {
+        let mut group = group();
+        group.current_token_id = u32::MAX - 4;
+        assert!(advance(&mut group, 10));
+        assert_eq!(tokens(&group, 0, 9).0, u32::MAX - 3);
+        assert_eq!(group.last_token_id(), u32::MAX);
+        assert!(advance(&mut group, 20));
+        let (first, keys) = tokens(&group, 0, 9);
+        assert_eq!((first, keys.len()), (FIRST_TOKEN_ID, 4));
+        // None of the previous keys is returned.
+        assert_eq!(tokens(&group, u32::MAX, 1).0, FIRST_TOKEN_ID);
+        assert!(!advance(&mut group, 29));
+        for change in [SecurityGroup::invalidate, SecurityGroup::rotate] {
+            group.first_token_id = u32::MAX - 3;
+            group.current_token_id = u32::MAX;
+            change(&mut group, DateTime(30 * SECOND));
+            assert!(advance(&mut group, 30));
+            assert_eq!(tokens(&group, 0, 9).0, FIRST_TOKEN_ID);
+        }
     }
 
     #[test]

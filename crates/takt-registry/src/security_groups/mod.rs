@@ -34,7 +34,7 @@ use crate::durable::DurableMethods;
 use crate::error::RegistryError;
 use crate::rules::Rules;
 use changers::{Changer, changer};
-use group::{SecurityGroup, milliseconds, revise};
+use group::{FIRST_TOKEN_ID, SecurityGroup, milliseconds, revise};
 use holder::KeyHolder;
 use key_clock::KeyClock;
 
@@ -266,8 +266,7 @@ impl SecurityGroups {
             return Err(StatusCode::BadResourceUnavailable);
         }
         let now = self.clock.now();
-        let first_token = state.last_token.checked_add(1);
-        let first_token = first_token.ok_or(StatusCode::BadResourceUnavailable)?;
+        let first_token = state.last_token.checked_add(1).unwrap_or(FIRST_TOKEN_ID);
         let mut group = SecurityGroup::new(revised, changer.user, first_token, now);
         group.advance(now, random)?;
         self.keep(&mut state, &group, |bytes| self.rules.reserve(bytes))?;
