@@ -66,11 +66,10 @@ fn is_long(length: u32) -> bool {
 fn beginning(array: &Array) -> Value {
     // Only the first dimension is cut: the others are shorter as a rule.
     let mut dimensions = array.dimensions.clone();
-    let row: usize = dimensions
+    let row = dimensions
         .iter()
         .skip(1)
-        .map(|length| *length as usize)
-        .product();
+        .fold(1_usize, |row, length| row.saturating_mul(*length as usize));
     if let Some(first) = dimensions.first_mut() {
         *first = (*first).min(SHOWN as u32 + 1);
     }
@@ -172,6 +171,9 @@ mod tests {
         assert_eq!(matrix(2, 9).to_string(), format!("{shown} (2×9 elements)"));
         let shown = "[[0], [1], [2], [3], [4], [5], [6], [7], …]";
         assert_eq!(matrix(9, 1).to_string(), format!("{shown} (9×1 elements)"));
+        let lengths = [0, u32::MAX, u32::MAX, u32::MAX];
+        let empty = Variant::from(Array::matrix(Vec::<u32>::new(), &lengths).unwrap());
+        assert!(empty.to_string().starts_with("[]"), "{empty}");
     }
 
     #[test]

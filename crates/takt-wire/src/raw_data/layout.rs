@@ -76,10 +76,13 @@ const TOO_LARGE: Problem = Problem::Invalid("too large for RawData: more than 64
 /// Returns a product of sizes; `None` if it is not fixed, an error if it is too large.
 fn product(size: Option<usize>, counts: &[usize]) -> Result<Option<usize>, Problem> {
     let Some(size) = size else { return Ok(None) };
-    let product = counts.iter().try_fold(size, |product, count| {
-        product.checked_mul(*count).filter(|size| *size <= MAX_SIZE)
-    });
-    product.map(Some).ok_or(TOO_LARGE)
+    let product = counts
+        .iter()
+        .try_fold(size, |product, count| product.checked_mul(*count));
+    match product.filter(|size| *size <= MAX_SIZE) {
+        Some(size) => Ok(Some(size)),
+        None => Err(TOO_LARGE),
+    }
 }
 
 impl RawField {
@@ -125,7 +128,7 @@ impl RawType {
         match self {
             Self::Fixed(built_in_type) => built_in_type.encoded_size(),
             Self::String(0) | Self::ByteString(0) => None,
-            Self::String(max) | Self::ByteString(max) => Some(4 + max),
+            Self::String(max) | Self::ByteString(max) => Some(max.saturating_add(4)),
             Self::Structure(structure) => structure.fixed_size,
         }
     }
@@ -157,10 +160,10 @@ impl RawStructure {
         fields: Vec<RawField>,
     ) -> Result<Self, Problem> {
         let sizes = || fields.iter().map(|field| field.fixed_size);
-        let sum = || sizes().try_fold(0_usize, |sum, size| sum.checked_add(size?));
+        let sum = || sizes().try_fold(0_usize, |sum, size| Some(sum.saturating_add(size?)));
         let fixed_size = match kind {
             StructureKind::Plain => sum(),
-            StructureKind::OptionalFields => sum().map(|size| size + 4),
+            StructureKind::OptionalFields => sum().map(|size| size.saturating_add(4)),
             StructureKind::Union => {
                 let largest = sizes().try_fold(0_usize, |largest, size| Some(largest.max(size?)));
                 largest.map(|size| size + 4)
@@ -183,7 +186,10 @@ impl RawStructure {
             ));
         }
         let min_size = match kind {
-            StructureKind::Plain => fields.iter().map(|field| field.min_size).sum(),
+            // Structures that use each other several times soon exceed every number.
+            StructureKind::Plain => fields
+                .iter()
+                .fold(0, |sum: usize, field| sum.saturating_add(field.min_size)),
             _ => 4,
         };
         // Otherwise an array could have any number of elements, and a few bytes would decode to gigabytes.

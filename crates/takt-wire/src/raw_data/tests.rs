@@ -301,6 +301,35 @@ fn structures_that_could_be_endless_are_refused() {
     huge.value_rank = 2;
     huge.array_dimensions = vec![u32::MAX, u32::MAX];
     assert!(RawDataLayout::new(&meta_data(vec![huge])).is_err());
+    let mut long = field(BuiltInType::String);
+    long.max_string_length = u32::MAX;
+    assert!(RawDataLayout::new(&meta_data(vec![long])).is_err());
+}
+
+#[test]
+fn structures_whose_smallest_size_exceeds_every_number_have_no_values() {
+    // Each has eight fields of the next one; the last one has a text of unknown length.
+    let numbers = 3000..3025;
+    let mut described = structured(StructureType::Structure, &[(BuiltInType::String, 0, false)]);
+    let text = described.structure_data_types.remove(0);
+    for number in numbers.clone() {
+        let mut structure = text.clone();
+        structure.data_type_id = NodeId::numeric(1, number);
+        if number + 1 < numbers.end {
+            let fields = &mut structure.structure_definition.fields;
+            fields[0].data_type = NodeId::numeric(1, number + 1);
+            *fields = vec![fields[0].clone(); 8];
+        }
+        described.structure_data_types.push(structure);
+    }
+    let layout = RawDataLayout::new(&described).unwrap();
+    assert_eq!(layout.fixed_size(), None);
+    assert!(layout.decode(&[0; 1000]).is_err());
+    // The same in an array, of which only the number of elements counts.
+    described.fields[0].value_rank = 1;
+    let layout = RawDataLayout::new(&described).unwrap();
+    assert!(layout.decode(&[1, 0, 0, 0, 0, 0, 0, 0]).is_err());
+    assert!(layout.decode(&[0; 4]).is_ok());
 }
 
 #[test]
