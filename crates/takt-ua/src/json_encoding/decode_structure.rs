@@ -4,7 +4,6 @@
 use serde_json::{Map, Value};
 
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
-use super::encode_structure::MAX_STRUCTURES;
 use super::integer::integer;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder};
 use crate::binary::{Decoder, Encode, EncodeError, Encoder};
@@ -191,7 +190,6 @@ impl JsonDecoder<'_> {
         let mut writer = Writer {
             decoder: self,
             encoder: Encoder::growing(&mut bytes, self.room.get()),
-            structures_left: MAX_STRUCTURES,
         };
         writer.structure(layout, value, depth)?;
         self.room.set(self.room.get().saturating_sub(bytes.len()));
@@ -209,7 +207,6 @@ fn is_reversible(object: &Map<String, Value>) -> bool {
 struct Writer<'d, 'b> {
     decoder: &'d JsonDecoder<'d>,
     encoder: Encoder<'b>,
-    structures_left: usize,
 }
 
 impl Writer<'_, '_> {
@@ -223,10 +220,7 @@ impl Writer<'_, '_> {
             return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
         }
         // A short text can ask for many structures that take no bytes, so that the room alone is no limit.
-        self.structures_left = self
-            .structures_left
-            .checked_sub(1)
-            .ok_or_else(|| JsonDecodeError::new(JsonDecodeErrorKind::TooManyStructures))?;
+        self.decoder.count_structure(value)?;
         let empty = Map::new();
         let object = match value {
             Value::Null => &empty,

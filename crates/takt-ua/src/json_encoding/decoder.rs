@@ -14,14 +14,21 @@ use crate::{Array, BuiltInType, DataValue, Elements, Variant};
 /// known from elsewhere, non-reversible of version 1.04 (Annex H). Fields that the standard does not know are
 /// ignored.
 ///
-/// A decoder is for one text. The binary forms of its structures may have 16 MiB in total: with foreign descriptions
-/// a short text can become long structures, because omitted fields get their defaults.
+/// A decoder is for one text. The binary forms of its structures may have 16 MiB in total, and the number of omitted
+/// structures is limited by that of the others: with foreign descriptions a short text can become long structures,
+/// because omitted fields get their defaults.
 #[derive(Debug, Clone)]
 pub struct JsonDecoder<'a> {
     pub(super) context: JsonContext<'a>,
     /// Remaining size in bytes for the bodies of structures.
     pub(super) room: Cell<usize>,
+    /// Remaining number of structures that the text omits.
+    omitted: Cell<usize>,
 }
+
+/// Number of structures that a text may omit, and the number that it may omit in addition for each one that it has.
+const OMITTED: usize = 1 << 12;
+const OMITTED_PER_STRUCTURE: usize = 64;
 
 /// The fields of a DataValue, in both versions; those of a Variant come in addition.
 const DATA_VALUE_FIELDS: [&str; 9] = [
@@ -42,7 +49,20 @@ impl<'a> JsonDecoder<'a> {
         Self {
             context,
             room: Cell::new(MAX_BODY_LENGTH),
+            omitted: Cell::new(OMITTED),
         }
+    }
+
+    /// Counts a structure, which is null if the text omits it.
+    pub(super) fn count_structure(&self, value: &Value) -> Result<(), JsonDecodeError> {
+        let left = self.omitted.get();
+        let left = match value {
+            Value::Null => left.checked_sub(1),
+            _ => Some(left.saturating_add(OMITTED_PER_STRUCTURE)),
+        };
+        let too_many = || JsonDecodeError::new(JsonDecodeErrorKind::TooManyStructures);
+        self.omitted.set(left.ok_or_else(too_many)?);
+        Ok(())
     }
 
     /// Decodes a Variant. Without a type, as in the non-reversible form, it is read by its form: Boolean, Int64,

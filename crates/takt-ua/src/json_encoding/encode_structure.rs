@@ -12,9 +12,9 @@ use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };
 
-/// Largest number of structures within one structure: foreign descriptions can nest structures without content in
-/// each other without limit.
-pub(super) const MAX_STRUCTURES: usize = 1 << 18;
+/// Largest number of structures within one structure, beside one for each byte: foreign descriptions can nest
+/// structures without content in each other without limit.
+const EMPTY_STRUCTURES: usize = 16;
 
 impl JsonEncoder<'_> {
     /// Encodes a structure of the standard: an object of its fields. Null if the descriptions do not know the
@@ -89,7 +89,7 @@ impl JsonEncoder<'_> {
         let mut decoder = Decoder::new(bytes);
         let mut reader = Reader {
             encoder: *self,
-            structures_left: MAX_STRUCTURES,
+            structures_left: bytes.len().saturating_add(EMPTY_STRUCTURES),
         };
         let fields = reader.structure(layout, &mut decoder, depth).ok()?;
         (decoder.remaining() == 0).then_some(fields)

@@ -31,9 +31,8 @@ fn read(value: &Value) -> Variant {
     decoder().variant(&through_text(value)).unwrap()
 }
 
-/// Descriptions that nest structures without content in each other, twice each, must not take long to process.
-#[test]
-fn hostile_descriptions_end() {
+/// Returns descriptions of structures `ns=1;i=1` to `last`: each has two of the next one, the last one has no fields.
+fn nested_twice(last: u32) -> Vec<StructureDescription> {
     let structure = |id: u32| StructureDescription {
         data_type_id: NodeId::numeric(1, id),
         structure_definition: StructureDefinition {
@@ -49,11 +48,38 @@ fn hostile_descriptions_end() {
         },
         ..StructureDescription::default()
     };
-    let mut structures: Vec<_> = (1..80).map(structure).collect();
+    let mut structures: Vec<_> = (1..last).map(structure).collect();
     structures.push(StructureDescription {
-        data_type_id: NodeId::numeric(1, 80),
+        data_type_id: NodeId::numeric(1, last),
         ..StructureDescription::default()
     });
+    structures
+}
+
+#[test]
+fn omitted_structures_are_counted_over_the_whole_text() {
+    let objects = |last: u32, count: usize| {
+        let structures = nested_twice(last);
+        let context = JsonContext {
+            structures: &structures,
+            ..JsonContext::default()
+        };
+        let objects = vec![json!({"UaTypeId": "ns=1;i=1"}); count].into();
+        let result = JsonDecoder::new(context).value(&objects, BuiltInType::ExtensionObject);
+        result.map(drop).map_err(|error| error.kind().clone())
+    };
+    // Each omits 2046 structures.
+    assert_eq!(objects(11, 2), Ok(()));
+    let too_many = JsonDecodeErrorKind::TooManyStructures;
+    assert_eq!(objects(11, 3), Err(too_many));
+    // Those of many objects that omit a few.
+    assert_eq!(objects(5, 10_000), Ok(()));
+}
+
+/// Descriptions that nest structures without content in each other, twice each, must not take long to process.
+#[test]
+fn hostile_descriptions_end() {
+    let structures = nested_twice(80);
     let context = JsonContext {
         structures: &structures,
         ..JsonContext::default()
