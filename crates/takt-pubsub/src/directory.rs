@@ -150,7 +150,7 @@ impl DataSetDirectory {
     /// Adds the announcement of a Publisher. It replaces earlier metadata of the same DataSetWriter.
     ///
     /// # Errors
-    /// The announcement would exceed [`DEFAULT_MAX_MEMORY`] and is not taken.
+    /// The announcement would exceed [`DEFAULT_MAX_MEMORY`] and is not taken; earlier ones stay.
     pub fn learn(
         &mut self,
         publisher_id: PublisherIdRef<'_>,
@@ -162,10 +162,10 @@ impl DataSetDirectory {
                 meta_data,
                 status_code,
             } if !status_code.is_bad() => {
-                self.entries.retain(|entry| {
-                    !(entry.writer.data_set_writer_id == *data_set_writer_id
-                        && entry.writer.is_of(Some(publisher_id), None))
-                });
+                let is_replaced = |entry: &Entry| {
+                    entry.writer.data_set_writer_id == *data_set_writer_id
+                        && entry.writer.is_of(Some(publisher_id), None)
+                };
                 let writer = Writer {
                     is_announced: true,
                     publisher_id: Some(publisher_id.to_owned()),
@@ -173,7 +173,9 @@ impl DataSetDirectory {
                     data_set_writer_id: *data_set_writer_id,
                 };
                 let entry = Entry::new(writer, meta_data);
-                self.make_sure_of(entry.size)?;
+                let replaced = self.entries.iter().filter(|entry| is_replaced(entry));
+                self.make_sure_of(entry.size, replaced.map(|entry| entry.size).sum())?;
+                self.entries.retain(|entry| !is_replaced(entry));
                 self.entries.push(entry);
             }
             AnnouncementContent::DataSetWriterConfiguration {
@@ -182,10 +184,12 @@ impl DataSetDirectory {
                 ..
             } if status_codes.iter().all(|status| !status.is_bad()) => {
                 let group_id = Some(group.writer_group_id);
-                self.places
-                    .retain(|place| !place.writer.is_of(Some(publisher_id), group_id));
+                let is_replaced = |place: &Place| place.writer.is_of(Some(publisher_id), group_id);
                 let places = places_of_group(Some(&publisher_id.to_owned()), group, true);
-                self.make_sure_of(places.iter().map(Place::size).sum())?;
+                let replaced = self.places.iter().filter(|place| is_replaced(place));
+                let replaced = replaced.map(Place::size).sum();
+                self.make_sure_of(places.iter().map(Place::size).sum(), replaced)?;
+                self.places.retain(|place| !is_replaced(place));
                 self.places.extend(places);
             }
             _ => {}
@@ -193,11 +197,11 @@ impl DataSetDirectory {
         Ok(())
     }
 
-    /// Checks that there is room for this many more bytes.
-    fn make_sure_of(&self, more: usize) -> Result<(), BudgetExhausted> {
+    /// Checks that there is room for this many more bytes when `fewer` bytes are gone.
+    fn make_sure_of(&self, more: usize, fewer: usize) -> Result<(), BudgetExhausted> {
         let entries = self.entries.iter().map(|entry| entry.size);
         let used: usize = entries.chain(self.places.iter().map(Place::size)).sum();
-        match used + more <= self.max_memory {
+        match used.saturating_sub(fewer).saturating_add(more) <= self.max_memory {
             true => Ok(()),
             false => Err(BudgetExhausted {
                 limit: self.max_memory,

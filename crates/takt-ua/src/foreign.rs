@@ -14,7 +14,8 @@ use crate::binary::{DecodeError, DecodeErrorKind, Decoder, Limits};
 use crate::generated_support::{FieldType, StructureDescription};
 use crate::types::extent::{pass, pass_array};
 use crate::{
-    BuiltInType, Elements, ExtensionObject, ExtensionObjectBody, Structure, UaString, Variant,
+    BuiltInType, DataValue, Elements, ExpandedNodeId, ExtensionObject, ExtensionObjectBody,
+    Identifier, LocalizedText, NodeId, Structure, UaString, Variant,
 };
 
 /// Decodes `bytes` with `decode`, which is called once more if the end of a value was not certain.
@@ -135,22 +136,80 @@ fn unknown(decoder: &Decoder<'_>) -> DecodeError {
 
 /// Returns whether a text of the value contains U+FFFD, which stands for what was not UTF-8. Structures are not examined.
 pub fn is_replaced(value: &Variant) -> bool {
+    fn is_marked(text: &str) -> bool {
+        text.contains(char::REPLACEMENT_CHARACTER)
+    }
     fn text(text: &UaString) -> bool {
-        text.as_str().contains(char::REPLACEMENT_CHARACTER)
+        is_marked(text.as_str())
+    }
+    fn localized(value: &LocalizedText) -> bool {
+        text(&value.text) || text(&value.locale)
+    }
+    fn id(value: &NodeId) -> bool {
+        matches!(&value.identifier, Identifier::String(text) if is_marked(text))
+    }
+    fn expanded(value: &ExpandedNodeId) -> bool {
+        id(&value.node_id) || text(&value.namespace_uri)
+    }
+    fn within(value: &DataValue) -> bool {
+        value.value.as_ref().is_some_and(is_replaced)
     }
     match value {
         Variant::String(value) => text(value),
         Variant::XmlElement(value) => text(&value.0),
-        Variant::LocalizedText(value) => text(&value.text) || text(&value.locale),
+        Variant::LocalizedText(value) => localized(value),
         Variant::QualifiedName(value) => text(&value.name),
+        Variant::NodeId(value) => id(value),
+        Variant::ExpandedNodeId(value) => expanded(value),
+        Variant::DataValue(value) => within(value),
         Variant::Array(array) => match &array.elements {
             Elements::String(all) => all.iter().any(text),
             Elements::XmlElement(all) => all.iter().any(|value| text(&value.0)),
-            Elements::LocalizedText(all) => all.iter().any(|value| text(&value.text)),
+            Elements::LocalizedText(all) => all.iter().any(localized),
             Elements::QualifiedName(all) => all.iter().any(|value| text(&value.name)),
+            Elements::NodeId(all) => all.iter().any(id),
+            Elements::ExpandedNodeId(all) => all.iter().any(expanded),
+            Elements::DataValue(all) => all.iter().any(within),
             Elements::Variant(all) => all.iter().any(is_replaced),
             _ => false,
         },
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacement_characters_are_found_in_scalars_and_arrays() {
+        let marked = "Temp\u{FFFD}ratur";
+        let node_id = NodeId::string(2, marked);
+        let expanded = ExpandedNodeId {
+            node_id: node_id.clone(),
+            ..ExpandedNodeId::default()
+        };
+        let values: [Variant; 10] = [
+            marked.into(),
+            vec![UaString::from(marked)].into(),
+            LocalizedText::new(marked, "x").into(),
+            vec![
+                LocalizedText::new("x", "x"),
+                LocalizedText::new(marked, "x"),
+            ]
+            .into(),
+            vec![LocalizedText::new("x", marked)].into(),
+            node_id.clone().into(),
+            vec![node_id].into(),
+            expanded.into(),
+            DataValue::good(marked).into(),
+            vec![Variant::from(DataValue::good(marked))].into(),
+        ];
+        for value in values {
+            assert!(is_replaced(&value), "{value:?}");
+        }
+        for value in [Variant::from("x"), vec![NodeId::string(2, "x")].into()] {
+            assert!(!is_replaced(&value), "{value:?}");
+        }
     }
 }

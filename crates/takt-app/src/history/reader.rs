@@ -82,9 +82,13 @@ impl Queue {
         }
     }
 
-    /// Adds a job: behind those of its client, or before them if it has begun.
+    /// Adds a job: behind those of its client, or before them if it has begun. At the end it is refused.
     fn put(&self, client: u64, job: Job) {
         let mut state = self.state();
+        if state.is_ending {
+            drop(state);
+            return job.refuse(StatusCode::BadShutdown);
+        }
         state.count += 1;
         let has_begun = job.has_begun();
         let known = state.clients.iter_mut().find(|(known, _)| *known == client);
@@ -153,19 +157,12 @@ impl RemoteSource for Reader {
     }
 
     fn forward(&self, request: RemoteRequest) {
-        let refusal = {
-            let state = self.queue.state();
-            match state.is_ending {
-                true => Some(StatusCode::BadShutdown),
-                false => (state.count >= MAX_WAITING).then_some(StatusCode::BadTooManyOperations),
-            }
-        };
-        if let Some(status) = refusal {
-            let results = request.operations.failed(status);
-            return request.reply.answer(results);
+        let is_full = self.queue.state().count >= MAX_WAITING;
+        let (client, job) = (request.client, Job::new(request));
+        match is_full {
+            true => job.refuse(StatusCode::BadTooManyOperations),
+            false => self.queue.put(client, job),
         }
-        let client = request.client;
-        self.queue.put(client, Job::new(request));
     }
 }
 
@@ -201,6 +198,12 @@ impl Job {
         }
     }
 
+    /// Answers the request: none of its operations has a result.
+    fn refuse(self, status: StatusCode) {
+        let results = self.request.operations.failed(status);
+        self.request.reply.answer(results);
+    }
+
     fn has_begun(&self) -> bool {
         self.running.is_some() || !self.results.is_empty()
     }
@@ -221,8 +224,7 @@ impl Worker {
                 continue;
             }
             if job.request.deadline <= Instant::now() {
-                let results = job.request.operations.failed(StatusCode::BadTimeout);
-                job.request.reply.answer(results);
+                job.refuse(StatusCode::BadTimeout);
                 continue;
             }
             match self.slice(&mut job) {
@@ -365,5 +367,58 @@ fn result_of(query: &Query, output: &QueryOutput) -> HistoryReadResult {
             type_id: NodeId::numeric(0, ids::HISTORY_DATA_ENCODING_DEFAULT_BINARY),
             body: ExtensionObjectBody::Binary(body),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+    use std::time::Duration;
+
+    use takt_space::RemoteReply;
+    use takt_ua::enumerations::TimestampsToReturn;
+    use takt_ua::structures::HistoryReadValueId;
+
+    use super::*;
+
+    struct Reply(Sender<RemoteResults>);
+
+    impl RemoteReply for Reply {
+        fn is_awaited(&self) -> bool {
+            true
+        }
+
+        fn answer(self: Box<Self>, results: RemoteResults) {
+            // The test may not wait for it any more.
+            let _ = self.0.send(results);
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_put_back_at_the_end_is_refused() {
+        let queue = Queue::default();
+        let (answer, answered) = channel();
+        queue.put(
+            1,
+            Job::new(RemoteRequest {
+                operations: RemoteOperations::History(vec![RemoteHistoryRead {
+                    node: HistoryReadValueId::default(),
+                    details: Arc::new(ExtensionObject::NULL),
+                    timestamps: TimestampsToReturn::Both,
+                }]),
+                client: 1,
+                caller: None,
+                size: 0,
+                deadline: Instant::now() + Duration::from_secs(60),
+                hint: None,
+                reply: Box::new(Reply(answer)),
+            }),
+        );
+        let (client, job) = queue.take().unwrap();
+        queue.state().is_ending = true;
+        queue.put(client, job);
+        let refused = RemoteResults::History(vec![refused(StatusCode::BadShutdown)]);
+        assert_eq!(answered.try_recv(), Ok(refused));
+        assert!(queue.take().is_none());
     }
 }

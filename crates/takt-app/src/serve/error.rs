@@ -28,6 +28,9 @@ pub enum ServeError {
         "one port cannot be advertised for several endpoints over opc.tcp: advertise the host alone"
     )]
     AdvertisedPort,
+    /// There are more than 16 endpoints of one transport.
+    #[error("a server has at most 16 endpoints over opc.tcp, and 16 over opc.iox2")]
+    TooManyEndpoints,
     /// The system has no thread or no descriptors left.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),

@@ -118,6 +118,9 @@ const DEADLINE: u8 = 4;
 const EXPECTED: u8 = 5;
 const EVENTS: u8 = 6;
 
+/// Largest number of endpoints of one transport: their index has four bits in the tags of events.
+const MAX_ENDPOINTS: usize = 16;
+
 /// Number of checks of shared memory per check of the descriptors, while the last request came over shared memory. A check of
 /// the descriptors is a system call. After a request over TCP, both are checked in turns: its client would wait for all of them.
 const LOOKS: u32 = 64;
@@ -343,7 +346,7 @@ impl Transports {
         if let Some(max_connections) = options.max_connections {
             config.max_connections = max_connections;
         }
-        let tag = tag(TCP, self.tcp.len());
+        let tag = tag(TCP, self.tcp.len())?;
         let is_loopback = security::is_loopback(url);
         let allows_none = is_loopback || options.security.allow_none;
         let services = Services {
@@ -397,7 +400,7 @@ impl Transports {
             public_services: options.public_services,
             ..defaults
         };
-        let tag = tag(SHARED_MEMORY, self.shared_memory.len());
+        let tag = tag(SHARED_MEMORY, self.shared_memory.len())?;
         let server = self.services.clone();
         let shared_memory = ShmServer::new(name.clone(), server, &self.readiness, tag, config)?;
         let endpoint = Endpoint::SharedMemory(name.clone());
@@ -544,8 +547,11 @@ impl Transports {
 }
 
 /// Returns a transport's tag: its kind in the lower half, its index among those in the upper half.
-fn tag(kind: u8, number: usize) -> u8 {
-    kind | u8::try_from(number).unwrap_or(u8::MAX) << 4
+fn tag(kind: u8, number: usize) -> Result<u8, ServeError> {
+    match u8::try_from(number) {
+        Ok(number) if usize::from(number) < MAX_ENDPOINTS => Ok(kind | number << 4),
+        _ => Err(ServeError::TooManyEndpoints),
+    }
 }
 
 fn split_tag(tag: u8) -> (u8, usize) {
@@ -558,8 +564,16 @@ mod tests {
 
     #[test]
     fn tags_identify_transports() {
-        assert_eq!(split_tag(tag(TCP, 3)), (TCP, 3));
-        assert_ne!(tag(TCP, 1), tag(SHARED_MEMORY, 1));
+        let split = |kind, number| tag(kind, number).map(split_tag);
+        for number in 0..MAX_ENDPOINTS {
+            assert!(matches!(split(TCP, number), Ok((TCP, found)) if found == number));
+        }
+        for number in [MAX_ENDPOINTS, 255, 256] {
+            assert!(matches!(
+                split(SHARED_MEMORY, number),
+                Err(ServeError::TooManyEndpoints)
+            ));
+        }
         assert_eq!(split_tag(key_tag(tagged_key(STOP, 0))).0, STOP);
     }
 }

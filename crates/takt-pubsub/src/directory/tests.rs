@@ -64,6 +64,33 @@ fn announcements_beyond_the_limit_are_refused() {
 }
 
 #[test]
+fn an_announcement_that_is_refused_leaves_the_one_before() {
+    let mut directory = DataSetDirectory {
+        max_memory: 64 << 10,
+        ..DataSetDirectory::default()
+    };
+    let publisher = PublisherIdRef::UInt16(7);
+    directory.learn(publisher, &meta_data(1)).unwrap();
+    directory.learn(publisher, &group(2)).unwrap();
+    let AnnouncementContent::DataSetMetaData {
+        meta_data: mut longer,
+        ..
+    } = meta_data(1)
+    else {
+        panic!()
+    };
+    longer.fields = vec![longer.fields[0].clone(); 10_000];
+    let longer = AnnouncementContent::DataSetMetaData {
+        data_set_writer_id: 1,
+        meta_data: longer,
+        status_code: StatusCode::Good,
+    };
+    directory.learn(publisher, &longer).unwrap_err();
+    directory.learn(publisher, &group(u16::MAX)).unwrap_err();
+    assert_eq!((directory.entries.len(), directory.places.len()), (1, 2));
+}
+
+#[test]
 fn announced_metadata_names_no_fields_of_messages_without_a_publisher() {
     let mut directory = DataSetDirectory::default();
     directory

@@ -251,14 +251,8 @@ fn default_topic(
     content: Content,
 ) -> String {
     let encoding = content.topic_level();
-    let publisher = &connection.publisher_id;
-    let publisher = match takt_wire::PublisherId::from_variant(publisher) {
-        Some(takt_wire::PublisherId::String(id)) => id.to_string(),
-        _ => publisher
-            .as_i64()
-            .map(|id| id.to_string())
-            .unwrap_or_default(),
-    };
+    let publisher = takt_wire::PublisherId::from_variant(&connection.publisher_id);
+    let publisher = publisher.map(|id| id.to_string()).unwrap_or_default();
     format!("opcua/{encoding}/data/{publisher}/{}", group.name)
 }
 
@@ -317,6 +311,18 @@ mod tests {
         let base = LinkOptions::default();
         let plan = writer_group_link(&connection, &group, &base).unwrap();
         assert_eq!(plan.options.mqtt.topic, "opcua/uadp/data/7/Fast");
+        for (id, level) in [
+            (takt_ua::Variant::UInt64(u64::MAX), "18446744073709551615"),
+            (takt_ua::Variant::from("Press"), "Press"),
+        ] {
+            let connection = PubSubConnectionDataType {
+                publisher_id: id,
+                ..connection.clone()
+            };
+            let plan = writer_group_link(&connection, &group, &base).unwrap();
+            let topic = format!("opcua/uadp/data/{level}/Fast");
+            assert_eq!(plan.options.mqtt.topic, topic);
+        }
         group.transport_settings =
             ExtensionObject::from_structure(&BrokerWriterGroupTransportDataType {
                 queue_name: "machine/1".into(),

@@ -1,6 +1,6 @@
 //! Announcements of the registry and its Providers on the network.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -53,7 +53,7 @@ impl Announcer {
         let thread = std::thread::Builder::new()
             .name("announcer".to_owned())
             .spawn(move || {
-                let mut announced = BTreeSet::new();
+                let mut announced = Announced::new();
                 loop {
                     discovery.expire();
                     discovery.announce(own.as_ref(), &mut announced);
@@ -79,21 +79,57 @@ impl Drop for Announcer {
     }
 }
 
+/// Names and URLs of servers, and the states of their announcements. The registry has neither name nor URL here.
+type Announced = BTreeMap<(String, String), State>;
+
+/// State of an announcement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Made,
+    /// The network has failed: the announcement is tried again.
+    Failed,
+    /// The server cannot be announced.
+    Refused,
+}
+
+impl State {
+    /// Makes an announcement if that is due; returns its new state. The first error is passed on.
+    fn after(
+        before: Option<Self>,
+        announce: impl FnOnce() -> Result<(), NotAnnounced>,
+        warn: impl FnOnce(&NotAnnounced),
+    ) -> Self {
+        if let Some(done @ (Self::Made | Self::Refused)) = before {
+            return done;
+        }
+        let Err(error) = announce() else {
+            return Self::Made;
+        };
+        if before.is_none() {
+            warn(&error);
+        }
+        match error {
+            NotAnnounced::Multicast(_) => Self::Failed,
+            NotAnnounced::OtherHost | NotAnnounced::Announcement(_) => Self::Refused,
+        }
+    }
+}
+
 impl Discovery {
     /// Announces the servers that are not announced yet, and withdraws those that are gone.
-    fn announce(&self, own: Option<&Announcement>, announced: &mut BTreeSet<(String, String)>) {
+    fn announce(&self, own: Option<&Announcement>, announced: &mut Announced) {
         let Some(network) = &self.network else {
             return;
         };
-        let mut wanted = BTreeSet::new();
+        let mut wanted = Announced::new();
         if let Some(own) = own {
             let key = (String::new(), String::new());
-            if !announced.contains(&key)
-                && let Err(error) = network.announce(own, &self.host)
-            {
-                tracing::warn!(%error, "the registry is not announced on the network");
-            }
-            wanted.insert(key);
+            let state = State::after(
+                announced.get(&key).copied(),
+                || Ok(network.announce(own, &self.host)?),
+                |error| tracing::warn!(%error, "the registry is not announced on the network"),
+            );
+            wanted.insert(key, state);
         }
         let providers = &self.rules.providers;
         for provider in ProviderUrls::Remote.of_all(providers, &self.space, EVERYWHERE) {
@@ -102,17 +138,17 @@ impl Discovery {
             let mut urls = provider.discovery_urls.iter().map(|url| url.as_str());
             let url = urls.find(|url| is_of_this_host(url, &self.host));
             let key = (name, url.unwrap_or_default().to_owned());
-            if !announced.contains(&key)
-                && let Err(error) = announce(network, &key.0, url, &self.host)
-            {
-                tracing::warn!(provider = key.0, %error, "not announced on the network");
-            }
-            wanted.insert(key);
+            let state = State::after(
+                announced.get(&key).copied(),
+                || announce(network, &key.0, url, &self.host),
+                |error| tracing::warn!(provider = key.0, %error, "not announced on the network"),
+            );
+            wanted.insert(key, state);
         }
         // Those without a URL were not announced.
         let on_network = |(_, url): &&(String, String)| !url.is_empty();
-        for (name, url) in announced.iter().filter(on_network) {
-            let mut left = wanted.iter().filter(on_network);
+        for (name, url) in announced.keys().filter(on_network) {
+            let mut left = wanted.keys().filter(on_network);
             let is_gone = !left.any(|(wanted, _)| wanted == name);
             if is_gone {
                 network.withdraw(name);
@@ -145,4 +181,31 @@ fn announce(
     let announcement = Announcement::new(name, url, LIVE_DATA)?;
     network.announce(&announcement, host)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_announcement_is_tried_again_after_an_error_of_the_network() {
+        let mut warnings = 0;
+        let mut attempt = |before, outcome: Result<(), NotAnnounced>| {
+            State::after(before, || outcome, |_| warnings += 1)
+        };
+        let network = || {
+            let error = MulticastError::from(mdns_sd::Error::Again);
+            Err(NotAnnounced::from(error))
+        };
+        let failed = Some(attempt(None, network()));
+        assert_eq!(failed, Some(State::Failed));
+        assert_eq!(attempt(failed, network()), State::Failed);
+        assert_eq!(attempt(failed, Ok(())), State::Made);
+        let refused = Some(attempt(None, Err(NotAnnounced::OtherHost)));
+        assert_eq!(refused, Some(State::Refused));
+        // These are not tried again.
+        assert_eq!(attempt(refused, Ok(())), State::Refused);
+        assert_eq!(attempt(Some(State::Made), network()), State::Made);
+        assert_eq!(warnings, 2);
+    }
 }

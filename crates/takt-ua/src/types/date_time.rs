@@ -214,6 +214,8 @@ fn parse(text: &str) -> Option<DateTime> {
     };
     let offset_minutes = match offset {
         "Z" | "z" => 0,
+        // Nothing follows the `Z`.
+        _ if offset.starts_with(['Z', 'z']) => return None,
         _ => {
             let (hours, minutes) = offset.get(1..)?.split_once(':')?;
             let minutes = number(hours, 0..=23)? * 60 + number(minutes, 0..=59)?;

@@ -31,6 +31,7 @@ pub(super) fn serve(error: &ServeError) -> Report {
         }
         // These messages name the remedy.
         ServeError::AdvertisedPort
+        | ServeError::TooManyEndpoints
         | ServeError::Thread(_)
         | ServeError::Descriptors { .. }
         | ServeError::Core(_)
