@@ -141,7 +141,8 @@ fn keep_children(children: &mut Vec<ReferenceDescription>, event_sources: &HashS
     });
 }
 
-/// Largest number of levels. A server may have a chain of nodes without an end.
+/// Largest number of drawn levels. A server may have a chain of nodes without an end, and the indents of its rows would be most of the
+/// output. Rows of JSON have none.
 const MAX_LEVELS: usize = 1_000;
 
 /// Largest memory of all references that the walk receives, in bytes: about three million references.
@@ -222,7 +223,7 @@ impl<'a> Tree<'a> {
         if self.open.len() >= self.depth || self.path.contains(&node) {
             return Ok(());
         }
-        if self.open.len() >= MAX_LEVELS {
+        if !self.json && self.open.len() >= MAX_LEVELS {
             return Err(endless(&format!("{MAX_LEVELS} levels"), &node));
         }
         let used = self.budget.used();

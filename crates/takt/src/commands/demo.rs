@@ -93,9 +93,12 @@ fn expect_free_names(group: Option<&str>) -> miette::Result<()> {
         None => takt_shm::applications(None),
     };
     // Without any application, there may be no directory yet; the registry explains other faults.
-    let mut there = there.unwrap_or_default().into_iter();
-    let names = [DEFAULT_REGISTRY, host::NAME, machine::NAME];
-    let taken = there.find(|it| it.is_alive && names.contains(&it.name.to_string().as_str()));
+    let there = there.unwrap_or_default();
+    let alive = there.iter().filter(|it| it.is_alive);
+    // The registry first: its name tells most.
+    let taken = [DEFAULT_REGISTRY, host::NAME, machine::NAME]
+        .into_iter()
+        .find_map(|name| alive.clone().find(|it| it.name.to_string() == name));
     let Some(taken) = taken else {
         return Ok(());
     };

@@ -275,7 +275,7 @@ fn a_port_in_use_and_invalid_names_are_explained() {
             "--data",
             data,
         ],
-        &["in use", "--data"],
+        &["used by another process", "--data"],
     );
     let too_long = "x".repeat(300);
     for name in [

@@ -106,8 +106,13 @@ fn mistakes_are_shown_in_the_file() {
         ),
         (
             "no.txt",
-            vec![0xFF, 0xFE],
+            vec![0x80, 0x81],
             ["no.txt", "UTF-8", "--from binary"],
+        ),
+        (
+            "wide.txt",
+            vec![0xFF, 0xFE],
+            ["wide.txt", "UTF-16", "iconv"],
         ),
     ] {
         let file = path(folder.path(), name);

@@ -1,15 +1,14 @@
 //! Refusals that tell their reason, and a command that corrects it.
 
 use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use takt_crypto::{KeyKind, NewCertificate, OwnCertificate};
+use takt_crypto::{Certificate, KeyKind, NewCertificate, OwnCertificate};
 use takt_tests::authority::Authority;
-use takt_tests::process;
-use takt_tests::shifted_clock::ShiftedClock;
 use takt_tests::{Registry, Sandbox};
 
-use crate::registry::PATIENCE;
-use crate::registry::clock::FIFTY_YEARS;
 use crate::registry::trust::TwoUsers;
 
 /// Returns a text without the frame and the line breaks of an error on a terminal.
@@ -91,16 +90,28 @@ fn a_policy_that_the_server_lacks_is_answered_with_those_that_it_has() {
 /// Trust would not help a client whose certificate has expired.
 #[test]
 fn a_client_whose_certificate_has_expired_is_told_so() {
-    let clock_directory = Sandbox::new();
-    let Some(clock) = ShiftedClock::new(&clock_directory.data_directory()) else {
-        return;
-    };
     let users = TwoUsers::new(&[]);
-    clock.shift(-FIFTY_YEARS);
-    // A certificate of fifty years ago.
-    let mut renew = users.elsewhere.takt(&["trust", "renew", "takt"]);
-    clock.apply(&mut renew);
-    let _ = process::run("takt trust renew", &mut renew, PATIENCE).expect_success();
+    let listed = users.elsewhere.rows(&["trust", "list"]);
+    let own = listed.iter().find(|row| row["folder"] == "own").unwrap();
+    let own = own["file"].as_str().unwrap();
+    let certificate = Certificate::from_der(&fs::read(own).unwrap()).unwrap();
+    // Its validity ends when it begins.
+    let expired = NewCertificate {
+        application_name: certificate.common_name,
+        application_uri: certificate.application_uri.unwrap(),
+        host_names: certificate.host_names,
+        addresses: certificate.addresses,
+        validity: Duration::ZERO,
+        key_bits: 2048,
+    };
+    let expired = expired.create(KeyKind::Rsa).unwrap();
+    let key = own
+        .replace("own/certs", "own/private")
+        .replace(".der", ".pem");
+    fs::write(own, expired.chain_der()).unwrap();
+    assert!(Path::new(&key).exists(), "{key}");
+    fs::write(&key, expired.key().to_pem().unwrap().as_bytes()).unwrap();
+    thread::sleep(Duration::from_secs(2));
     let refused = words(&users.read().expect_failure());
     let expected = "has expired or is not valid yet. `takt trust list`";
     assert!(refused.contains(expected), "{refused}");
@@ -246,7 +257,7 @@ fn certificates_that_no_peer_can_use_are_trusted_with_a_warning() {
         application_uri: "urn:old".to_owned(),
         host_names: vec!["localhost".to_owned()],
         addresses: Vec::new(),
-        validity: std::time::Duration::from_secs(3600),
+        validity: Duration::from_secs(3600),
         key_bits: 2048,
     };
     let [good, good_key] = write(&sandbox, "good", &new.create(KeyKind::Rsa).unwrap());
@@ -258,9 +269,9 @@ fn certificates_that_no_peer_can_use_are_trusted_with_a_warning() {
     );
     let _ = added.expect_success();
     // Its validity ends when it begins.
-    new.validity = std::time::Duration::ZERO;
+    new.validity = Duration::ZERO;
     let [expired, _] = write(&sandbox, "expired", &new.create(KeyKind::Rsa).unwrap());
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    thread::sleep(Duration::from_secs(2));
     let added = sandbox.run(&["trust", "add", &expired]);
     let warned = words(&added.stderr);
     assert!(
