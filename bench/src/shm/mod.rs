@@ -135,7 +135,8 @@ fn show<L: FnMut(String)>(
         tables.push(("Ratios".to_owned(), ratios::table(&ratios)));
     }
     for (title, table) in tables {
-        report.line(format!("\n{title}"));
+        report.line("");
+        report.line(title);
         report.table(&table);
     }
     for ratio in &ratios {

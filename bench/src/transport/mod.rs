@@ -65,7 +65,8 @@ pub fn run(
     if handling::is_wanted(&filter) {
         let rows = handling_rows(options, handling.as_deref(), interrupted)?;
         let rows = matching(&rows, &filter);
-        report.line("\nHandling of a request, without a transport:");
+        report.line("");
+        report.line("Handling of a request, without a transport:");
         report.table(&table::handling(&rows));
         for row in &rows {
             report.row(row)?;
@@ -74,7 +75,8 @@ pub fn run(
     if provider::is_wanted(&filter) {
         let rows = provider::measure(options.samples, options.rounds, interrupted)?;
         let rows = matching(&rows, &filter);
-        report.line("\nMethods and callbacks of a Provider, inline and on a worker thread:");
+        report.line("");
+        report.line("Methods and callbacks of a Provider, inline and on a worker thread:");
         report.table(&table::operations(&rows));
         for row in &rows {
             report.row(row)?;
@@ -82,7 +84,8 @@ pub fn run(
     }
     let rows = rounds::run(options, &setting, &pairs, &wanted, interrupted)?;
     if !rows.is_empty() {
-        report.line("\nRound trips:");
+        report.line("");
+        report.line("Round trips:");
         report.table(&table::round_trips(&rows));
     }
     for row in &rows {

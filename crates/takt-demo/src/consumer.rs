@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
+use takt_terminal::{Screen, Style, StyledLine};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, StatusCode, Variant};
 
@@ -14,8 +15,6 @@ use crate::dashboard::{Dashboard, Section};
 use crate::gauge::Gauge;
 use crate::keys::Keys;
 use crate::latency::{Latency, LatencySummary};
-use crate::screen::Screen;
-use crate::styled::{Style, StyledLine};
 use crate::{host, machine, tree};
 
 /// Interval at which the live values are updated.

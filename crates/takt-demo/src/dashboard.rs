@@ -1,7 +1,8 @@
 //! Layout of the live display: it fits a terminal of 80 columns and 24 lines.
 
+use takt_terminal::{Style, StyledLine};
+
 use crate::gauge::Gauge;
-use crate::styled::{Style, StyledLine};
 
 /// Columns of the name, the value and the unit of a row.
 const NAME: usize = 27;

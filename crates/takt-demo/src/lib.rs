@@ -12,6 +12,4 @@ pub mod host;
 mod keys;
 pub mod latency;
 pub mod machine;
-pub mod screen;
-pub mod styled;
 mod tree;

@@ -41,19 +41,20 @@ pub fn shown_source(text: &str) -> String {
     shown.collect()
 }
 
-/// Returns a line for the standard output, without commands to the terminal. It may be JSON, in which the escapes are valid, or have
-/// several lines.
+/// Returns one line for the standard output, without commands to the terminal: a line break in it is shown as such. It may be JSON,
+/// in which the escapes are valid.
 #[must_use]
 pub fn escaped_output(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_layout = |one: char| matches!(one, '\n' | '\t');
+    let is_layout = |one: char| one == '\t';
     if !text.chars().any(|one| commands(one) && !is_layout(one)) {
         return text.into();
     }
     let mut escaped = String::with_capacity(text.len());
     for one in text.chars() {
-        match commands(one) && !is_layout(one) {
-            true => escaped.push_str(&format!("\\u{:04x}", u32::from(one))),
-            false => escaped.push(one),
+        match (one, commands(one) && !is_layout(one)) {
+            ('\n', _) => escaped.push_str("\\n"),
+            (_, true) => escaped.push_str(&format!("\\u{:04x}", u32::from(one))),
+            (_, false) => escaped.push(one),
         }
     }
     escaped.into()
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!(escaped_lines("a\nb\r"), "a\nb\\r");
         assert_eq!(
             escaped_output("{\"a\": \"\u{9b}\"}\n\tb"),
-            "{\"a\": \"\\u009b\"}\n\tb"
+            "{\"a\": \"\\u009b\"}\\n\tb"
         );
         assert_eq!(escaped_output("a\u{1b}[2J\u{202e}"), "a\\u001b[2J\\u202e");
     }

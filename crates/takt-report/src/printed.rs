@@ -25,11 +25,13 @@ pub fn print(
         report.note(&format!("not comparable: {reason}"));
     }
     for kind in RoundTripKind::ALL {
-        report.line(format!("\nround trip ({})", kind.name()));
+        report.line("");
+        report.line(format!("round trip ({})", kind.name()));
         report.table(&tables::round_trips(run, &entries, kind));
     }
     for requirement in required {
-        report.line(format!("\n{} ({})", requirement.title, requirement.source));
+        report.line("");
+        report.line(format!("{} ({})", requirement.title, requirement.source));
         report.table(&tables::requirement(&entries, requirement));
     }
     report.line("");

@@ -18,14 +18,54 @@ pub fn with_help(error: impl fmt::Display, help: impl Into<String>) -> Report {
 
 /// Returns an error with its advice as shown on a terminal.
 pub(crate) fn rendered(error: &Report) -> String {
-    let rendered = format!("{:?}", Whole(error.as_ref()));
+    let rendered = format!("{:?}", Whole::of(error.as_ref()));
     BREAKS.iter().fold(rendered, |text, (original, stand_in)| {
         text.replace(*stand_in, original.encode_utf8(&mut [0; 4]))
     })
 }
 
-/// An error whose commands are not broken.
-struct Whole<'a>(&'a dyn Diagnostic);
+/// An error whose commands are not broken, and whose texts are escaped.
+struct Whole<'a> {
+    error: &'a dyn Diagnostic,
+    cause: Option<Box<Cause>>,
+}
+
+impl<'a> Whole<'a> {
+    fn of(error: &'a dyn Diagnostic) -> Self {
+        let cause = Cause::of(error.source());
+        Self { error, cause }
+    }
+}
+
+/// Cause of an error, escaped.
+#[derive(Debug)]
+struct Cause {
+    text: String,
+    cause: Option<Box<Cause>>,
+}
+
+impl Cause {
+    fn of(error: Option<&dyn std::error::Error>) -> Option<Box<Self>> {
+        let error = error?;
+        Some(Box::new(Self {
+            text: escaped_lines(&error.to_string()),
+            cause: Self::of(error.source()),
+        }))
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Cause {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let cause: &Self = self.cause.as_deref()?;
+        Some(cause)
+    }
+}
 
 /// Replaces the characters at which lines are broken in the parts of a text between backticks, and elsewhere in options, paths and URLs.
 fn whole(text: &str) -> String {
@@ -57,7 +97,7 @@ fn replaced(text: &str) -> String {
 
 impl fmt::Display for Whole<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&whole(&escaped_lines(&self.0.to_string())))
+        formatter.write_str(&whole(&escaped_lines(&self.error.to_string())))
     }
 }
 
@@ -70,34 +110,35 @@ impl fmt::Debug for Whole<'_> {
 
 impl std::error::Error for Whole<'_> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
+        let cause: &Cause = self.cause.as_deref()?;
+        Some(cause)
     }
 }
 
 impl Diagnostic for Whole<'_> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.0.code()
+        self.error.code()
     }
 
     fn severity(&self) -> Option<Severity> {
-        self.0.severity()
+        self.error.severity()
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let help = whole(&escaped_lines(&self.0.help()?.to_string()));
+        let help = whole(&escaped_lines(&self.error.help()?.to_string()));
         Some(Box::new(help))
     }
 
     fn url<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.0.url()
+        self.error.url()
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.0.source_code()
+        self.error.source_code()
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let shown = self.0.labels()?.map(|label| {
+        let shown = self.error.labels()?.map(|label| {
             let text = label.label().map(escaped_lines);
             match label.primary() {
                 true => LabeledSpan::new_primary_with_span(text, *label.inner()),
@@ -105,14 +146,6 @@ impl Diagnostic for Whole<'_> {
             }
         });
         Some(Box::new(shown))
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        self.0.related()
-    }
-
-    fn diagnostic_source(&self) -> Option<&dyn Diagnostic> {
-        self.0.diagnostic_source()
     }
 }
 
@@ -126,6 +159,20 @@ mod tests {
         let rendered = super::rendered(&report);
         for text in ["name \\u{1b}]0;x\\u{7}", "\\u{202e}\\r"] {
             assert!(rendered.contains(text), "{rendered}");
+        }
+    }
+
+    #[test]
+    fn causes_command_no_terminal() {
+        let inner = || std::io::Error::other("level 3 \u{1b}]0;x\u{7}");
+        let report = miette::Report::msg("level 1 \u{1b}]0;x\u{7}");
+        let report = miette::Report::from_err(inner())
+            .wrap_err("level 2 \u{1b}]0;x\u{7}")
+            .wrap_err(report.to_string());
+        let rendered = super::rendered(&report);
+        for level in 1..=3 {
+            let text = format!("level {level} \\u{{1b}}]0;x\\u{{7}}");
+            assert!(rendered.contains(&text), "{rendered}");
         }
     }
 

@@ -1,19 +1,33 @@
 //! Lines, bytes and errors, on the standard output and the error output.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+
+use takt_figures::text::escaped_output;
 
 use crate::explanation;
 
-/// Prints one line. Control characters in it, which may come from strangers and files, are escaped. A failure is handled by
-/// [`written`].
+/// Commands that move the cursor to the beginning of the line, and erase the line (ECMA-48 CR, EL).
+const ERASE: &str = "\r\x1b[K";
+
+/// Prints one line. Control characters and line breaks in it, which may come from strangers and files, are escaped. A failure is
+/// handled by [`written`].
 pub fn line(text: impl std::fmt::Display) {
-    let text = text.to_string();
+    lines([text]);
+}
+
+/// Prints lines, each as [`line`] does.
+pub fn lines(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     let mut out = std::io::stdout().lock();
-    let printed = writeln!(out, "{}", takt_figures::text::escaped_output(&text));
+    let mut printed = Ok(());
+    for line in lines {
+        let text = line.to_string();
+        printed = printed.and_then(|()| writeln!(out, "{}", escaped_output(&text)));
+    }
     written(printed.and_then(|()| out.flush()));
 }
 
-/// Prints bytes unchanged. A failure is handled by [`written`].
+/// Prints the content of a file unchanged. Texts for people are printed by [`line`] and [`lines`]. A failure is handled by
+/// [`written`].
 pub fn bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     written(out.write_all(bytes).and_then(|()| out.flush()));
@@ -36,14 +50,31 @@ pub fn written(outcome: std::io::Result<()>) {
     std::process::exit(1);
 }
 
-/// Prints a line to the error output. A failure is ignored, because it cannot be reported.
+/// Prints one line to the error output, escaped as by [`line`]. A failure is ignored, because it cannot be reported.
 pub fn complain(text: impl std::fmt::Display) {
     let text = text.to_string();
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}",
-        takt_figures::text::escaped_output(&text)
-    );
+    let _ = writeln!(std::io::stderr(), "{}", escaped_output(&text));
+}
+
+/// Shows the state of long work on the error output: on a terminal in place of the previous one, and elsewhere as a line.
+pub fn status(text: impl std::fmt::Display) {
+    let text = text.to_string();
+    let text = escaped_output(&text);
+    let mut out = std::io::stderr().lock();
+    let _ = match out.is_terminal() {
+        true => write!(out, "{ERASE}{text}"),
+        false => writeln!(out, "{text}"),
+    };
+    let _ = out.flush();
+}
+
+/// Removes the state that [`status`] shows on a terminal.
+pub fn clear_status() {
+    let mut out = std::io::stderr().lock();
+    if out.is_terminal() {
+        let _ = write!(out, "{ERASE}");
+        let _ = out.flush();
+    }
 }
 
 /// Prints an error that ends the command. Its lines fit the terminal only without a word before them.

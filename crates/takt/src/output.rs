@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use takt_ua::{DataValue, DateTime, Variant};
 
 pub use takt_terminal::{
-    bytes, complain, error, escaped, line, printable, shown_source, start_tracing, warning, written,
+    bytes, clear_status, complain, error, escaped, line, lines, printable, shown_source,
+    start_tracing, status, warning, written,
 };
 
 /// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp. Control characters in texts are escaped.
@@ -22,6 +23,13 @@ pub fn data_value(data_value: &DataValue) -> String {
     parts.join("  ")
 }
 
+/// Returns a time without the parts of its millisecond.
+pub fn whole_milliseconds(time: DateTime) -> DateTime {
+    const TICKS: i64 = 10_000;
+    // The first millisecond of an `i64` is not a whole one.
+    DateTime(time.0.div_euclid(TICKS).saturating_mul(TICKS))
+}
+
 /// Returns a row of `read` and `watch` for programs.
 pub fn data_value_json(node: &str, data_value: &DataValue) -> Value {
     json!({
@@ -32,4 +40,21 @@ pub fn data_value_json(node: &str, data_value: &DataValue) -> Value {
         "sourceTimestamp": data_value.source_timestamp.map(DateTime::to_iso8601),
         "serverTimestamp": data_value.server_timestamp.map(DateTime::to_iso8601),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_time_has_milliseconds() {
+        let whole = |ticks| whole_milliseconds(DateTime(ticks));
+        assert_eq!(whole(19_999), DateTime(10_000));
+        assert_eq!(whole(-1), DateTime(-10_000));
+        for extreme in [i64::MIN, i64::MIN + 1, i64::MAX] {
+            let shown = whole(extreme);
+            assert!(shown.0 <= extreme, "{extreme}");
+            assert!(!shown.to_iso8601().is_empty());
+        }
+    }
 }

@@ -73,6 +73,31 @@ fn unsafe_code_is_only_in_permitted_modules() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Rooms that print for people. Texts of strangers reach a terminal through `takt-terminal` only, which escapes them.
+const PRINTING: [&str; 4] = ["takt", "takt-demo", "takt-report", "takt-lab"];
+
+#[test]
+fn programs_print_through_takt_terminal() {
+    let mut wrong = Vec::new();
+    for room in PRINTING {
+        for path in sources(&repository().join("crates").join(room).join("src")) {
+            let text = fs::read_to_string(&path).unwrap();
+            for (number, line) in (1..).zip(text.lines()) {
+                let macros = ["print!(", "println!("];
+                let streams = ["io::stdout()", "io::stderr()"];
+                let prints = macros.iter().any(|it| line.contains(it))
+                    || streams.iter().any(|it| line.contains(it)) && !line.contains("is_terminal");
+                // The library of the command line prints its own answers.
+                let is_flush = path.ends_with("takt/src/main.rs") && line.contains("flush");
+                if prints && !is_flush {
+                    wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Words that describe a thing instead of naming it.
 const UNCLEAR: [&str; 9] = [
     "How", "Nobody", "Somebody", "What", "Whatever", "Whether", "Who", "Whoever", "Whose",

@@ -50,7 +50,7 @@ fn help() -> miette::Result<()> {
     let mut all = Arguments::command();
     all.build();
     if let Some(bench) = all.find_subcommand_mut("bench") {
-        output::line(bench.render_long_help());
+        output::lines(bench.render_long_help().to_string().lines());
     }
     Ok(())
 }

@@ -62,7 +62,8 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         let arguments = ["provider", provider, NO_CERTIFICATE];
         processes.push(start(&takt, name, group, &arguments)?);
     }
-    output::line(format_args!("{serves}; any OPC UA client can look at it\n"));
+    output::line(format_args!("{serves}; any OPC UA client can look at it"));
+    output::line("");
 
     let ended = watch(processes, Arc::clone(&stop));
     let consumer = takt_demo::consumer::run(&registry_endpoint, group, arguments.run_for, &stop);

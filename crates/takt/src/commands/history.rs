@@ -122,13 +122,12 @@ fn show_events(arguments: &HistoryArguments, names: &[String], mut events: Vec<V
         show_fields(fields, names, Shown::DateAndTime, arguments.connect.json);
     }
     if events.is_empty() && !arguments.connect.json {
-        output::complain(match arguments.conditions.first() {
-            Some(_) => {
-                "no recorded Event of this time meets the conditions\n\
-                        An Event without the field of a condition never does."
-            }
-            None => "no Events were recorded in this time",
-        });
+        if arguments.conditions.is_empty() {
+            output::complain("no Events were recorded in this time");
+        } else {
+            output::complain("no recorded Event of this time meets the conditions");
+            output::complain("An Event without the field of a condition never does.");
+        }
     }
 }
 
@@ -145,16 +144,17 @@ fn row(arguments: &HistoryArguments, value: &DataValue) {
         .unwrap_or_default();
     let status = status(value.status_code());
     if arguments.csv {
-        return output::line(format_args!("{time},{},{}", quoted(&text), quoted(&status)));
+        let row = format!("{time},{},{}", quoted(&text), quoted(&status));
+        // A text in quotation marks may have several lines.
+        return output::lines(row.split('\n'));
     }
     let status = match value.status_code() {
         StatusCode::Good => String::new(),
         _ => status,
     };
-    let milliseconds = |time: DateTime| DateTime(time.0 - time.0.rem_euclid(10_000));
     let source = value.source_timestamp.or(value.server_timestamp);
     let time = source
-        .map(milliseconds)
+        .map(output::whole_milliseconds)
         .map(DateTime::to_iso8601)
         .unwrap_or_default();
     output::line(line(&time, &text, &status, takt_figures::width()));
@@ -196,9 +196,9 @@ fn status(status: StatusCode) -> String {
     text
 }
 
-/// Returns a text of at most `room` characters in one line.
+/// Returns a text of at most `room` characters in one line, without commands to the terminal.
 fn shortened(text: &str, room: usize) -> String {
-    let line = text.replace(['\n', '\r'], " ");
+    let line = output::printable(text);
     if line.chars().count() <= room {
         return line;
     }
@@ -257,6 +257,7 @@ mod tests {
         assert_eq!(shortened("0123456789", 10), "0123456789");
         assert_eq!(shortened("01234567890", 10), "012345678…");
         assert_eq!(shortened("a\nb", 10), "a b");
+        assert_eq!(shortened("a\u{1b}[2J\u{9b}", 10), "a [2J ");
         let long = "0123456789".repeat(20);
         let cut = line("2026-01-02T03:04:05.678Z", &long, "", Some(80));
         assert_eq!(cut.chars().count(), 78);

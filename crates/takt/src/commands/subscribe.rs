@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use miette::miette;
 use serde_json::{Value, json};
-use takt_demo::screen::Screen;
 use takt_link::Address;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
 use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscribedField, SubscriberObserver};
+use takt_terminal::Screen;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType};
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -373,9 +373,10 @@ impl Shown<'_> {
     }
 }
 
-/// Returns the beginning of a text.
+/// Returns the beginning of a text of a sender as it is shown.
 fn shortened(text: &str) -> String {
-    text.chars().take(MAX_WIDTH).collect()
+    let beginning: String = text.chars().take(MAX_WIDTH).collect();
+    output::escaped(&beginning)
 }
 
 impl DataSet {

@@ -11,9 +11,10 @@ pub(super) fn print(run: &RunAnalysis, report: &mut Report<impl FnMut(String)>) 
         report.line(described(file));
     }
     report.line(format!(
-        "counters {} to {}, {} left out at each end\n",
+        "counters {} to {}, {} left out at each end",
         run.first_counter, run.last_counter, run.trim
     ));
+    report.line("");
     report.table(&times(run));
     report.line("");
     report.table(&counters(run));

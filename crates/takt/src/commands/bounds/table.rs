@@ -7,6 +7,7 @@ use takt_scenario::names::parameter_name;
 
 use super::row::{Row, whole};
 use super::summary::Shown;
+use crate::output::printable;
 
 /// Unit of times.
 const MICROS: &str = "\u{b5}s";
@@ -21,12 +22,14 @@ pub(super) fn print(rows: &[Row], all: bool, report: &mut Report<impl FnMut(Stri
         first.scenario.name.as_str(),
         first.scenario.description.as_str(),
     ];
-    report.line(title.join(": ").trim_end_matches(": "));
+    // A description may have several lines.
+    report.line(printable(title.join(": ").trim_end_matches(": ")));
     let model = match first.model {
         BoundsModel::Sound => "sound",
         BoundsModel::Paper => "paper (not sound: see the assumptions)",
     };
-    report.line(format!("model {model}\n"));
+    report.line(format!("model {model}"));
+    report.line("");
     let bounds = || {
         rows.iter()
             .flat_map(|row| row.bounds.flows.iter().map(move |flow| (row, flow)))
@@ -49,7 +52,8 @@ pub(super) fn print(rows: &[Row], all: bool, report: &mut Report<impl FnMut(Stri
         report.table(&port_table(&ports.rows, first.model));
         report.lines(ports.note("ports and classes, the longest delays first"));
     }
-    report.line("\nAssumptions, which are not checked:");
+    report.line("");
+    report.line("Assumptions, which are not checked:");
     for assumption in &first.bounds.assumptions {
         report.line(format!("* {assumption}"));
     }

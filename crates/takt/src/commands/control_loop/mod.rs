@@ -114,7 +114,7 @@ fn run(request: &Request<'_>) -> miette::Result<()> {
     let trace = Trace::with_capacity(request.control.trace_points);
     let mut application = ScenarioApplication::new(request.end, input, published, trace);
     if !request.control.json {
-        output::line(heading(request.end, &control));
+        output::lines(heading(request.end, &control));
     }
     let report = on_its_thread(request, running, &mut application, &interrupt)?;
     let result = result::LoopResult {
@@ -208,19 +208,24 @@ fn on_its_thread(
     report.map_err(|error| advice::control(&error))
 }
 
-fn heading(end: LoopEnd, control: &ScenarioLoop) -> String {
+fn heading(end: LoopEnd, control: &ScenarioLoop) -> [String; 3] {
     let LoopAddresses { there, back } = control.addresses();
     let application = control.application();
     let (role, to, at) = match end {
         LoopEnd::Publisher => ("Publisher", there, back),
         LoopEnd::Loopback => ("loopback", back, there),
     };
-    format!(
-        "{role} of {}: a message of {} B every {}\n  sends to  {to}\n  receives  {at}",
+    let message = format!(
+        "{role} of {}: a message of {} B every {}",
         application.name,
         CounterPayload::length_of(control.fields()),
         application.cycle,
-    )
+    );
+    [
+        message,
+        format!("  sends to  {to}"),
+        format!("  receives  {at}"),
+    ]
 }
 
 /// Creates the file of a trace.

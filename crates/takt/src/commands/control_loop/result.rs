@@ -198,7 +198,8 @@ fn micros(nanos: Option<i64>) -> String {
 }
 
 fn round_trips(trips: &RoundTrips) {
-    output::line("\napplication round trip (T8 \u{2212} T1), \u{b5}s");
+    output::line("");
+    output::line("application round trip (T8 \u{2212} T1), \u{b5}s");
     let mut table = Table::new([
         Column::number("min"),
         Column::number("median"),

@@ -1,6 +1,6 @@
 //! `takt lab setup`: builds the kernel of the backend `uml`.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
@@ -38,15 +38,17 @@ pub(super) fn run(arguments: &LabSetupArguments) -> miette::Result<()> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.unwrap_or(processors);
     output::line(format_args!(
-        "Building User-Mode Linux from {}\n\
-         needs {SPACE_MEGABYTES} MB in {} until the end, and about {} min with {jobs} jobs; the result has 9 MB",
+        "Building User-Mode Linux from {}",
         source.path().display(),
+    ));
+    output::line(format_args!(
+        "needs {SPACE_MEGABYTES} MB in {} until the end, and about {} min with {jobs} jobs; the result has 9 MB",
         cache.folder().display(),
         (PROCESSOR_MINUTES / jobs.max(1)).max(1) + 1,
     ));
     let mut progress = BuildProgress::new();
     let kernel = build_kernel(&source, &cache, jobs, &mut progress, &interrupt.flag());
-    progress.clear();
+    output::clear_status();
     let kernel = kernel.map_err(explained)?;
     output::line(format_args!(
         "built in {}: {}",
@@ -89,19 +91,7 @@ impl BuildProgress {
         if compiled > 0 {
             text.push_str(&format!(", {compiled} files"));
         }
-        let mut out = std::io::stderr().lock();
-        let _ = match self.is_terminal {
-            // Cursor to the beginning of the line, and erase the line (ECMA-48).
-            true => write!(out, "\r\x1b[K{text}"),
-            false => writeln!(out, "{text}"),
-        };
-        let _ = out.flush();
-    }
-
-    fn clear(&self) {
-        if self.is_terminal {
-            eprint!("\r\x1b[K");
-        }
+        output::status(text);
     }
 }
 

@@ -49,7 +49,8 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
         }
         remarks.extend(counts(number, directory, case));
     }
-    output::line("\nround trip of the application (T1 to T8) and on the wire (T2 to T7)");
+    output::line("");
+    output::line("round trip of the application (T1 to T8) and on the wire (T2 to T7)");
     table.lines(None).iter().for_each(output::line);
     remarks.iter().for_each(output::line);
     let first = description.cases.iter().find(|case| case.failure.is_none());
@@ -59,8 +60,9 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
             Some(first) if several => format!(" --application {}", first.name),
             _ => String::new(),
         };
+        output::line("");
         output::line(format_args!(
-            "\ntakt analyze {} --synchronized --trim 0{application}",
+            "takt analyze {} --synchronized --trim 0{application}",
             case.display()
         ));
         output::line(format_args!("takt report {}", directory.display()));

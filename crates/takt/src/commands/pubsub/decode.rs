@@ -35,7 +35,7 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
         has_valid |= decoded.tree.errors.is_empty();
         match arguments.json {
             true => output::line(render::json(&decoded)),
-            false => output::line(render::text(&decoded)),
+            false => output::lines(render::lines(&decoded)),
         }
     }
     if let Some(refused) = decoder.refused {

@@ -3,5 +3,5 @@
 use crate::output;
 
 pub fn run() {
-    output::line(takt_wire::lua_dissector().trim_end());
+    output::lines(takt_wire::lua_dissector().lines());
 }

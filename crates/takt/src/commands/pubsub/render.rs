@@ -8,8 +8,8 @@ use takt_wire::{MessageTree, TreeBits, TreeNode};
 
 use super::decoded::{Decoded, Security};
 
-/// Returns a message for people: a headline, one line for each field with offset and length, and the errors.
-pub fn text(decoded: &Decoded<'_>) -> String {
+/// Returns the lines of a message for people: a headline, one for each field with offset and length, and the errors.
+pub fn lines(decoded: &Decoded<'_>) -> Vec<String> {
     let message = decoded.message;
     let mut parts = Vec::new();
     if let Some(packet) = message.packet {
@@ -25,17 +25,17 @@ pub fn text(decoded: &Decoded<'_>) -> String {
     if let Some(security) = &decoded.security {
         parts.push(security_text(security));
     }
-    let mut text = parts.join("  ");
-    tree_text(&decoded.tree, &mut text);
+    let mut lines = vec![parts.join("  ")];
+    tree_lines(&decoded.tree, &mut lines);
     if let Some(error) = &decoded.chunk_error {
-        let _ = write!(text, "\n  error: {error}");
+        lines.push(format!("  error: {error}"));
     }
     if let Some((length, tree)) = &decoded.reassembled {
-        let _ = write!(text, "\nthe payload of all chunks  {length} bytes");
-        tree_text(tree, &mut text);
+        lines.push(format!("the payload of all chunks  {length} bytes"));
+        tree_lines(tree, &mut lines);
     }
-    text.push('\n');
-    text
+    lines.push(String::new());
+    lines
 }
 
 fn security_text(security: &Security) -> String {
@@ -54,31 +54,31 @@ fn security_text(security: &Security) -> String {
 
 // Writing to a String cannot fail, so the result of `write!` is ignored.
 
-fn tree_text(tree: &MessageTree, text: &mut String) {
+fn tree_lines(tree: &MessageTree, lines: &mut Vec<String>) {
     for node in &tree.nodes {
-        node_text(node, 0, text);
+        node_lines(node, 0, lines);
     }
     for error in &tree.errors {
-        let _ = write!(text, "\n  error: {error}");
+        lines.push(format!("  error: {error}"));
     }
 }
 
-fn node_text(node: &TreeNode, depth: usize, text: &mut String) {
+fn node_lines(node: &TreeNode, depth: usize, lines: &mut Vec<String>) {
     let indent = depth * 2;
     let name = name(node);
-    let _ = write!(
-        text,
-        "\n{:>6} {:>5}  {:indent$}{name}",
+    let mut line = format!(
+        "{:>6} {:>5}  {:indent$}{name}",
         node.offset, node.length, ""
     );
     if node.value.is_some() {
-        let _ = write!(text, ": {}", cut(&node.text()));
+        let _ = write!(line, ": {}", cut(&node.text()));
     }
+    lines.push(line);
     for bits in &node.bits {
-        let _ = write!(text, "\n{:>14}{:indent$}  {}", "", "", bits_text(bits));
+        lines.push(format!("{:>14}{:indent$}  {}", "", "", bits_text(bits)));
     }
     for child in &node.children {
-        node_text(child, depth + 1, text);
+        node_lines(child, depth + 1, lines);
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use serde_json::{Map, Value, json};
-use takt_demo::screen::Screen;
 use takt_link::{DownReason, LinkState};
 use takt_pubsub::runtime::{ComponentState, Problem, ProblemCause, PubSub};
 use takt_pubsub::{LossCause, Losses, PublishError};
+use takt_terminal::Screen;
 
 use super::advice;
 use crate::explain;

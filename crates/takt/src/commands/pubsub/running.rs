@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use takt_app::Endpoint;
 use takt_app::client::Client;
-use takt_demo::screen::Screen;
 use takt_link::LinkError;
 use takt_pubsub::runtime::{LinkOptions, PubSub, RealTime, RuntimeOptions, StartError};
 use takt_pubsub::security::VerifyError;
 use takt_pubsub::{ConfigurationError, ConfigurationProblem, ReceiveError};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
+use takt_terminal::Screen;
 
 use super::advice;
 use super::keys::{Keys, PushTarget, client_options};

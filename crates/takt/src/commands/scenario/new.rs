@@ -15,7 +15,7 @@ pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     let scenario = ScenarioFile::parse(&text, "the scenario");
     scenario.map_err(|error| explain::scenario(&text, &error))?;
     let Some(path) = &arguments.output else {
-        output::line(text.trim_end());
+        output::lines(text.trim_end().lines());
         return Ok(());
     };
     let file = OpenOptions::new().write(true).create_new(true).open(path);

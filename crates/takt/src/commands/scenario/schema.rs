@@ -1,6 +1,6 @@
 //! `takt scenario schema`.
 
 pub(super) fn run() -> miette::Result<()> {
-    crate::output::line(format!("{:#}", takt_scenario::schema()));
+    crate::output::lines(format!("{:#}", takt_scenario::schema()).lines());
     Ok(())
 }

@@ -201,12 +201,13 @@ fn print(
 ) {
     report.line(heading(variant));
     report.line(format!(
-        "the worst of {} simulations of {} cycles; seed {}, model {}\n",
+        "the worst of {} simulations of {} cycles; seed {}, model {}",
         worst.tries,
         options.simulation.cycles,
         options.simulation.seed,
         model_name(options.model),
     ));
+    report.line("");
     let mut table = Table::new([
         Column::text("flow"),
         Column::text("delay"),

@@ -19,7 +19,7 @@ pub(super) fn print(
     let scenario = &variant.scenario;
     report.line(heading(variant));
     report.line(format!(
-        "{} cycles{}, {} of them at each end not counted; seed {}, model {}, {} simulated\n",
+        "{} cycles{}, {} of them at each end not counted; seed {}, model {}, {} simulated",
         options.simulation.cycles,
         options
             .duration
@@ -29,6 +29,7 @@ pub(super) fn print(
         model_name(options.model),
         seconds(results.simulated),
     ));
+    report.line("");
     let times = ["min", "median", "mean", "p99", "p99.9", "max"];
     let times = times.map(|name| Column::number(name).unit("\u{b5}s"));
     let columns = [Column::text("measure"), Column::number("count")];

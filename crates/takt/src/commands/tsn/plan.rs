@@ -38,9 +38,10 @@ pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
             .for_each(output::line);
     }
     if !arguments.json && !ports.picture.ports.is_empty() {
-        output::line("\n# open gates:");
+        output::line("");
+        output::line("# open gates:");
         for line in ports.picture.text() {
-            output::line(format_args!("# {}", output::escaped(&line)));
+            output::line(format_args!("# {line}"));
         }
     }
     Ok(())

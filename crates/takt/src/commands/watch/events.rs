@@ -21,6 +21,13 @@ const STEP: Duration = Duration::from_millis(50);
 /// Least room for a message in a narrow terminal, in columns.
 const LEAST: usize = 8;
 
+/// Explanation of an empty output.
+const NO_AUDIT_EVENTS: [&str; 3] = [
+    "no audit Events came: a server of Takt sends them over an encrypted connection",
+    "(--security encrypt) to users with the role security-admin, and over shared",
+    "memory to the Unix user of the server",
+];
+
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     let explained = |error: ClientError| explain::client(&error);
@@ -89,11 +96,9 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     }
     lost.finish(is_json);
     if !has_shown && chosen.is_some_and(is_audit) {
-        output::complain(
-            "no audit Events came: a server of Takt sends them over an encrypted connection\n\
-             (--security encrypt) to users with the role security-admin, and over shared\n\
-             memory to the Unix user of the server",
-        );
+        for line in NO_AUDIT_EVENTS {
+            output::complain(line);
+        }
     }
     Ok(())
 }
@@ -156,7 +161,7 @@ impl Line {
         };
         let time = match field(1) {
             // Of the form 2026-01-02T03:04:05.678Z.
-            Variant::DateTime(time) => DateTime(time.0 - time.0.rem_euclid(10_000)).to_iso8601(),
+            Variant::DateTime(time) => output::whole_milliseconds(*time).to_iso8601(),
             _ => String::new(),
         };
         let kind = match field(0) {

@@ -1,5 +1,7 @@
 //! Text in colours of a terminal.
 
+use takt_figures::text::escaped;
+
 /// Role of a part of a line. The terminal's own colours are used, so that light and dark themes both work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
@@ -37,24 +39,27 @@ pub struct StyledLine(Vec<(Style, String)>);
 
 impl StyledLine {
     /// Creates an empty line.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a part.
+    /// Adds a part. Control characters and line breaks in it, which may come from strangers, are escaped.
     #[must_use]
-    pub fn with(mut self, style: Style, text: impl Into<String>) -> Self {
-        self.0.push((style, text.into()));
+    pub fn with(mut self, style: Style, text: impl AsRef<str>) -> Self {
+        self.0.push((style, escaped(text.as_ref())));
         self
     }
 
     /// Returns the text without colours, at most `width` characters.
+    #[must_use]
     pub fn plain(&self, width: usize) -> String {
         let text = self.0.iter().flat_map(|(_, text)| text.chars());
         text.take(width).collect()
     }
 
     /// Returns the text with colours, at most `width` characters.
+    #[must_use]
     pub fn coloured(&self, width: usize) -> String {
         let mut left = width;
         let mut out = String::new();
@@ -88,5 +93,15 @@ mod tests {
         assert_eq!(line.plain(4), "abcd");
         assert_eq!(line.coloured(4), "\x1b[31mabc\x1b[0md");
         assert_eq!(line.coloured(2), "\x1b[31mab\x1b[0m");
+    }
+
+    #[test]
+    fn a_stranger_commands_no_terminal() {
+        let text = "a\x1b[2J\nb\u{9b}\u{202e}";
+        let shown = "a\\u{1b}[2J\\nb\\u{9b}\\u{202e}";
+        let line = StyledLine::from(text).with(Style::Bad, text);
+        assert_eq!(line.plain(usize::MAX), [shown, shown].concat());
+        let coloured = format!("{shown}\x1b[31m{shown}\x1b[0m");
+        assert_eq!(line.coloured(usize::MAX), coloured);
     }
 }

@@ -21,6 +21,7 @@ impl Default for Screen {
 
 impl Screen {
     /// Creates a display on the standard output.
+    #[must_use]
     pub fn new() -> Self {
         let terminal = std::io::stdout().is_terminal();
         Self {
@@ -30,12 +31,12 @@ impl Screen {
         }
     }
 
-    /// Writes one line that stays.
+    /// Writes one line that stays, escaped as a [`StyledLine`].
     ///
     /// # Errors
     /// The standard output cannot be written.
     pub fn line(&self, text: &str) -> io::Result<()> {
-        write(&format!("{text}\n"))
+        write(&format!("{}\n", StyledLine::from(text).plain(usize::MAX)))
     }
 
     /// Shows the live part. On a terminal it replaces the previous one.
@@ -81,11 +82,13 @@ impl Screen {
     }
 
     /// Returns whether the standard output is a terminal.
+    #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
     /// Returns the number of lines that fit; without a terminal there is no limit.
+    #[must_use]
     pub fn height(&self) -> usize {
         self.size().1
     }
