@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
+use takt_rt::time_limit::TimeLimit;
 use takt_terminal::{Screen, Style, StyledLine};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, StatusCode, Variant};
@@ -47,7 +48,7 @@ pub fn run(
     run_for: Option<Duration>,
     stop: &AtomicBool,
 ) -> Result<(), DemoError> {
-    let end = run_for.map(|time| Instant::now() + time);
+    let end = TimeLimit::of(run_for);
     let options = ClientOptions {
         group: group.map(str::to_owned),
         ..ClientOptions::named("Demo Consumer")
@@ -81,7 +82,7 @@ pub fn run(
         if keys.pressed(b'q') {
             stop.store(true, Ordering::Relaxed);
         }
-        stop.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end)
+        stop.load(Ordering::Relaxed) || end.is_over()
     };
     while !ends() {
         let started = Instant::now();

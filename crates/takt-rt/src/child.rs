@@ -5,11 +5,12 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::interrupt::END_WITH_PARENT;
+use crate::time_limit::TimeLimit;
 
 /// Longest time that a child process may take to end before it is killed, by default.
 const GRACE: Duration = Duration::from_secs(10);
@@ -140,17 +141,16 @@ impl ChildProcess {
     /// # Errors
     /// [`ChildError::Late`] after this time, [`ChildError::Interrupted`] soon after `interrupted` is set, and others.
     pub fn line(&self, within: Duration, interrupted: &AtomicBool) -> Result<String, ChildError> {
-        let deadline = Instant::now() + within;
-        match self.line_until(Some(deadline), interrupted)? {
+        match self.line_until(TimeLimit::after(within), interrupted)? {
             Some(line) => Ok(line),
             None => Err(ChildError::Late(within)),
         }
     }
 
-    /// Does the same; returns `None` after `deadline`.
+    /// Does the same; returns `None` after the limit.
     fn line_until(
         &self,
-        deadline: Option<Instant>,
+        limit: TimeLimit,
         interrupted: &AtomicBool,
     ) -> Result<Option<String>, ChildError> {
         loop {
@@ -162,7 +162,7 @@ impl ChildProcess {
                 Err(RecvTimeoutError::Disconnected) => return Err(ChildError::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if limit.is_over() {
                 return Ok(None);
             }
         }
@@ -201,7 +201,7 @@ impl ChildProcess {
     ) -> Result<(Vec<String>, ExitStatus), ChildError> {
         let mut lines = Vec::new();
         loop {
-            match self.line_until(None, interrupted) {
+            match self.line_until(TimeLimit::NEVER, interrupted) {
                 Ok(line) => lines.extend(line),
                 Err(ChildError::Ended) => break,
                 Err(error) => return Err(error),
@@ -244,12 +244,12 @@ impl ChildProcess {
     /// itself.
     pub fn end(&mut self) -> bool {
         self.ask_to_end();
-        let deadline = Instant::now() + self.grace;
+        let limit = TimeLimit::after(self.grace);
         loop {
             // A process that waits for a reader of its output does not end.
             while self.lines.try_recv().is_ok() {}
             match self.child.try_wait() {
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(END_STEP),
+                Ok(None) if !limit.is_over() => std::thread::sleep(END_STEP),
                 Ok(None) => break,
                 // The process has ended, or this process cannot wait for it.
                 Ok(Some(_)) | Err(_) => return true,

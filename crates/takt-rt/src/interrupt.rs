@@ -4,10 +4,12 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::time_limit::TimeLimit;
 
 /// Environment variable of processes that end with their parent, however the parent ends: the process id of the parent.
 pub const END_WITH_PARENT: &str = "TAKT_END_WITH_PARENT";
@@ -92,13 +94,10 @@ impl Interrupt {
 
     /// Sleeps until the time has passed (`None`: without limit) or the user interrupts the program.
     pub fn wait(&self, time: Option<Duration>) {
-        let end = time.map(|time| Instant::now() + time);
-        while !self.is_set() {
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
-                return;
-            }
-            let left = left.and_then(|left| Timespec::try_from(left).ok());
+        let end = TimeLimit::of(time);
+        while !self.is_set() && !end.is_over() {
+            // A time that the system cannot count has no end.
+            let left = Timespec::try_from(end.left()).ok();
             let mut descriptors = [PollFd::new(&*self.signalled, PollFlags::IN)];
             // The signal itself also interrupts it.
             let _ = poll(&mut descriptors, left.as_ref());
@@ -129,4 +128,28 @@ fn end_with_parent() -> std::io::Result<()> {
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_ends_with_a_signal() {
+        let (signalled, mut signal_here) = UnixStream::pair().unwrap();
+        let interrupt = Interrupt {
+            flag: Arc::new(AtomicBool::new(false)),
+            signalled: Arc::new(signalled),
+        };
+        for time in [Duration::MAX, Duration::from_secs(u64::MAX / 2)] {
+            interrupt.flag.store(false, Ordering::Relaxed);
+            std::thread::scope(|scope| {
+                scope.spawn(|| interrupt.wait(Some(time)));
+                interrupt.flag.store(true, Ordering::Relaxed);
+                signal_here.write_all(&[0]).unwrap();
+            });
+        }
+    }
 }

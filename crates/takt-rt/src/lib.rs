@@ -7,6 +7,7 @@
 //! * [`cyclic`]: a loop that starts at absolute times, reports its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: the cores that a thread runs on, its priority, and memory that stays
 //!   loaded;
+//! * [`time_limit`]: the end of a run or of a wait, however long;
 //! * [`timer_slack`], [`cpu_latency`]: threads and processors that wake up without delay;
 //! * [`faults`]: page faults of a thread;
 //! * [`heap`]: returning freed memory to the system;
@@ -58,5 +59,6 @@ pub mod sleeping;
 pub mod system_calls;
 #[allow(unsafe_code, reason = "a system call that rustix does not offer")]
 pub mod tai_offset;
+pub mod time_limit;
 pub mod timer_slack;
 pub mod waiting;

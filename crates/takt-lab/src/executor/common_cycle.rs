@@ -18,8 +18,8 @@ pub(super) fn common_cycle(scenario: &Scenario) -> u64 {
         .map(|cycle| (cycle.0 / 1000).max(1))
         .collect();
     let common = cycles.iter().try_fold(1_u64, |common, cycle| {
-        let multiple = common / greatest_divisor(common, *cycle) * cycle;
-        (multiple <= LONGEST_COMMON).then_some(multiple)
+        let multiple = (common / greatest_divisor(common, *cycle)).checked_mul(*cycle);
+        multiple.filter(|multiple| *multiple <= LONGEST_COMMON)
     });
     common.unwrap_or_else(|| cycles.iter().copied().max().unwrap_or(1))
 }
@@ -68,5 +68,11 @@ mod tests {
             .replace("250 us", "999 ms");
         let scenario = Scenario::parse(&odd, "x.toml").unwrap();
         assert_eq!(common_cycle(&scenario), 999_000_000);
+        // Their product exceeds 64 bits.
+        let long = text
+            .replace("700 us", "18446744073709551 ns")
+            .replace("250 us", "999999937 ns");
+        let scenario = Scenario::parse(&long, "x.toml").unwrap();
+        assert_eq!(common_cycle(&scenario), 18_446_744_073_709_551);
     }
 }

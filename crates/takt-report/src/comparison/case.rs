@@ -301,7 +301,8 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
                 end.send_errors
             ));
         }
-        let refused = end.launch_refused + end.launch_invalid + end.launch_missed;
+        let refused = [end.launch_refused, end.launch_invalid, end.launch_missed];
+        let refused = refused.into_iter().fold(0, u64::saturating_add);
         if refused > 0 {
             lines.push(format!(
                 "{of}: {refused} messages dropped for their launch time"

@@ -47,14 +47,16 @@ impl Reserved {
     fn add(&mut self, fields: &CbsFields, frames: &[(Frame, Duration)]) -> Queue {
         let (rates, traffic) = ((self.link, self.above), (self.interference, self.drift));
         let shaper = fields.at_port(frames, rates, traffic);
-        self.classes += 1;
+        self.classes = self.classes.saturating_add(1);
         // A class below waits for a frame of lower priority, and for one of each class above. Frames of a class without a flow are
         // of unknown length.
         let longest = shaper.map_or(0, |shaper| shaper.traffic.longest);
-        self.interference += match longest {
+        let frame = match longest {
             0 => Frame::LONGEST.physical(),
             longest => longest,
         };
+        // More than eight classes are a mistake, and any number of them is read.
+        self.interference = self.interference.saturating_add(frame);
         let Some(shaper) = shaper else {
             return Queue::Fifo(fields.limit);
         };

@@ -273,7 +273,7 @@ impl Reader<'_> {
                 ));
             }
             if said.map_or(wanted, |(_, said)| said) {
-                let wait = Share(Share::ONE.0 - application.phases.publisher.0);
+                let wait = Share(Share::ONE.0.saturating_sub(application.phases.publisher.0));
                 application.immediate = false;
                 application.txtime = Some(application.cycle.part(wait).plus(application.offset));
             }

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod extremes;
 mod mistakes;
 mod reference;
 mod scenarios;

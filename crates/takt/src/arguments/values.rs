@@ -61,7 +61,10 @@ pub(super) fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
     })
 }
 
-/// Parses a time: `10s`, `250ms`, `1.5s`, `2min`.
+/// Longest time of an argument: a century, so that the clocks of all crates can count it, in any unit.
+const LONGEST_TIME: Duration = Duration::from_secs(876_000 * 3600);
+
+/// Parses a time: `10s`, `250ms`, `1.5s`, `2min`. It is [`LONGEST_TIME`] at most.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let fault = || format!("`{text}` is not a time: write for example 10s, 250ms or 2min");
     let unit = text
@@ -76,8 +79,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(fault()),
     };
-    let number: f64 = number.trim().parse().map_err(|_| fault())?;
-    Duration::try_from_secs_f64(number * factor).map_err(|_| fault())
+    let seconds = number.trim().parse::<f64>().map_err(|_| fault())? * factor;
+    if seconds > LONGEST_TIME.as_secs_f64() {
+        return Err(format!("`{text}` is too long: write 876000h at most"));
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| fault())
 }
 
 /// Parses the KeyLifetime of a SecurityGroup.
@@ -148,6 +154,14 @@ mod tests {
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert!(duration("10").is_err());
         assert!(duration("-1s").is_err());
+        assert_eq!(duration("876000h"), Ok(LONGEST_TIME));
+        for long in [
+            "9999999999999999999s",
+            "876001h",
+            &format!("1{}s", "0".repeat(400)),
+        ] {
+            assert!(duration(long).unwrap_err().contains("too long"), "{long}");
+        }
     }
 
     #[test]

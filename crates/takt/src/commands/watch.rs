@@ -6,13 +6,14 @@ pub(super) mod events;
 mod lost;
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use miette::IntoDiagnostic;
 use takt_app::{
     Attribute, Client, ClientError, MonitoredItemOptions, Outage, Subscription, SubscriptionOptions,
 };
 use takt_rt::interrupt::Interrupt;
+use takt_rt::time_limit::TimeLimit;
 use takt_ua::{DataValue, NodeId, StatusCode};
 
 use self::lost::LostNotifications;
@@ -36,7 +37,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let mut watch = Watch {
         arguments,
         interrupt,
-        end: arguments.run_for.map(|time| Instant::now() + time),
+        end: TimeLimit::of(arguments.run_for),
         shown: vec![None; wanted.len()],
         outage: Outage::default(),
         lost: LostNotifications::default(),
@@ -64,7 +65,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
 struct Watch<'a> {
     arguments: &'a WatchArguments,
     interrupt: Interrupt,
-    end: Option<Instant>,
+    end: TimeLimit,
     shown: Vec<Option<DataValue>>,
     outage: Outage,
     lost: LostNotifications,
@@ -155,9 +156,7 @@ impl Watch<'_> {
         if self.interrupt.is_set() {
             return None;
         }
-        let left = self.end.map_or(Duration::MAX, |end| {
-            end.saturating_duration_since(Instant::now())
-        });
+        let left = self.end.left();
         (!left.is_zero()).then_some(left)
     }
 

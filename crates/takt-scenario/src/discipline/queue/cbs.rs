@@ -306,7 +306,13 @@ impl CbsFields {
 /// Returns the rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole
 /// bits.
 fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
-    let part = u128::from((Share::ONE.0 + provisioning.0).max(0).unsigned_abs());
+    let part = u128::from(
+        Share::ONE
+            .0
+            .saturating_add(provisioning.0)
+            .max(0)
+            .unsigned_abs(),
+    );
     let one = u128::from(Share::ONE.0.unsigned_abs());
     let needs = frames.iter().map(|(frame, interval)| {
         let bits = 8 * u128::from(frame.physical()) * 1_000_000_000_000;

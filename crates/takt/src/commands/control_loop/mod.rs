@@ -8,7 +8,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use takt_control::{
     ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
@@ -18,6 +18,7 @@ use takt_lab::{CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, Scen
 use takt_link::{LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
+use takt_rt::time_limit::TimeLimit;
 
 use crate::arguments::{
     ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
@@ -191,12 +192,11 @@ fn on_its_thread(
     interrupt: &Interrupt,
 ) -> miette::Result<ControlReport> {
     let stop = Arc::new(AtomicBool::new(false));
-    let end = request.run_for.map(|time| Instant::now() + time);
+    let end = TimeLimit::of(request.run_for);
     let outcome = std::thread::scope(|scope| {
         let thread = scope.spawn(|| running.run(application, &stop));
         while !thread.is_finished() {
-            let is_over = end.is_some_and(|end| Instant::now() >= end);
-            if is_over || interrupt.is_set() {
+            if end.is_over() || interrupt.is_set() {
                 // The flag carries no data: `join` shows what the thread wrote.
                 stop.store(true, Ordering::Relaxed);
             }

@@ -1,6 +1,6 @@
 //! Common part of `takt publish` and `takt subscribe`: options, keys, and the time until the end.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use takt_app::Endpoint;
 use takt_app::client::Client;
@@ -10,6 +10,7 @@ use takt_pubsub::security::VerifyError;
 use takt_pubsub::{ConfigurationError, ConfigurationProblem, ReceiveError};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
+use takt_rt::time_limit::TimeLimit;
 use takt_terminal::Screen;
 
 use super::advice;
@@ -48,7 +49,7 @@ pub(in crate::commands) struct Running {
     pub(in crate::commands) pub_sub: PubSub,
     keys: Keys,
     interrupt: Interrupt,
-    end: Option<Instant>,
+    end: TimeLimit,
     pub(in crate::commands) screen: Screen,
     reports: Reports,
 }
@@ -65,7 +66,7 @@ impl Running {
             pub_sub,
             keys,
             interrupt,
-            end: arguments.run_for.map(|time| Instant::now() + time),
+            end: TimeLimit::of(arguments.run_for),
             screen: Screen::new(),
             reports: Reports::default(),
         })
@@ -75,7 +76,7 @@ impl Running {
     pub(in crate::commands) fn goes_on(&mut self) -> bool {
         self.tend();
         self.reports.check(&self.screen, &self.pub_sub);
-        !self.interrupt.is_set() && self.end.is_none_or(|end| Instant::now() < end)
+        !self.interrupt.is_set() && !self.end.is_over()
     }
 
     /// Reports a reason with advice, once.
@@ -109,9 +110,7 @@ impl Running {
 
     /// Returns the time until the next update.
     pub(in crate::commands) fn step(&self) -> Duration {
-        self.end.map_or(STEP, |end| {
-            end.saturating_duration_since(Instant::now()).min(STEP)
-        })
+        self.end.left().min(STEP)
     }
 
     /// Waits until the next update.

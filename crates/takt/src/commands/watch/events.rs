@@ -1,11 +1,12 @@
 //! `takt watch ENDPOINT --events`: Events, one in each line.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
 use takt_app::{ClientError, EventNotification, Outage, Subscription, SubscriptionOptions};
 use takt_rt::interrupt::Interrupt;
+use takt_rt::time_limit::TimeLimit;
 use takt_space::namespace0::Namespace0;
 use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
@@ -69,11 +70,9 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let mut outage = Outage::default();
     let mut lost = LostNotifications::default();
     let mut has_shown = false;
-    let end = arguments.run_for.map(|time| Instant::now() + time);
+    let end = TimeLimit::of(arguments.run_for);
     while !interrupt.is_set() {
-        let left = end.map_or(Duration::MAX, |end| {
-            end.saturating_duration_since(Instant::now())
-        });
+        let left = end.left();
         if left.is_zero() {
             break;
         }
