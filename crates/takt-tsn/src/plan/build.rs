@@ -19,10 +19,20 @@ use crate::qdisc::{
 
 /// Handle of the root.
 const ROOT: QdiscHandle = QdiscHandle(0x100);
-/// Handle of the discipline of class 0; those of the others follow.
-const FIRST_CLASS: u16 = 0x101;
-/// Handle of the queue below the shaper of class 0; those of the others follow.
-const FIRST_SHAPED: u16 = 0x111;
+/// Greatest number of transmit queues of a class: each has handles of its own.
+const MOST_QUEUES: u16 = 1024;
+
+/// Returns the handle of the discipline of a class at one of its queues, both from 0: 0x101 for the first class, 0x121 at its second
+/// queue. Classes have four bits.
+fn class_handle(class: u16, queue: u16) -> QdiscHandle {
+    let number = (queue << 5).saturating_add(class).saturating_add(1);
+    QdiscHandle(ROOT.0.saturating_add(number))
+}
+
+/// Returns the handle of the queue below the shaper of a class: 0x111 for the first class.
+fn shaped_handle(class: u16, queue: u16) -> QdiscHandle {
+    QdiscHandle(class_handle(class, queue).0.saturating_add(0x10))
+}
 
 /// Returns the plans of all ports of a scenario, in their order. Interfaces are `eth0`, `eth1` and so on at each node.
 ///
@@ -138,8 +148,7 @@ fn classful(
         // Several queues of a class need a discipline each.
         for (extra, queue) in (first..behind).enumerate() {
             let extra = u16::try_from(extra).unwrap_or(u16::MAX);
-            // The high byte tells the queues of a class apart. The constants leave room for 16 classes.
-            let handle = QdiscHandle(FIRST_CLASS + number + (extra << 8));
+            let handle = class_handle(number, extra);
             tree.push(Qdisc {
                 handle,
                 parent: QdiscParent::Class(ROOT, queue + 1),
@@ -147,7 +156,7 @@ fn classful(
             });
             if let Some(below) = &below {
                 tree.push(Qdisc {
-                    handle: QdiscHandle(FIRST_SHAPED + number + (extra << 8)),
+                    handle: shaped_handle(number, extra),
                     parent: QdiscParent::Class(handle, 1),
                     kind: below.clone(),
                 });
@@ -166,6 +175,9 @@ fn class_map(discipline: &Discipline, options: &PlanOptions) -> Result<ClassMap,
             classes: count,
             queues: available,
         })?;
+        if available > MOST_QUEUES {
+            return Err(PlanError::ManyQueues(available));
+        }
         if let Some(last) = queues.last_mut() {
             *last += left;
         }

@@ -74,6 +74,9 @@ pub enum PlanError {
     /// A number beyond a limit of the kernel.
     #[error(transparent)]
     Limit(Box<KernelLimit>),
+    /// More transmit queues than have handles.
+    #[error("a plan has at most 1024 transmit queues, not {0}")]
+    ManyQueues(u16),
     /// Fewer transmit queues than classes.
     #[error("{classes} classes need as many transmit queues, but the interface has {queues}")]
     Queues {

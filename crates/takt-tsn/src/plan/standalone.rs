@@ -191,6 +191,31 @@ mod tests {
     }
 
     #[test]
+    fn each_queue_has_handles_of_its_own() {
+        let shaped = |classes| StandalonePort {
+            interface: "enp3s0".to_owned(),
+            rate: Rate(1_000_000_000),
+            classes: PriorityPreset::Ieee8021q(classes),
+            discipline: StandaloneDiscipline::Cbs {
+                idle_slope: Rate(20_000_000),
+            },
+        };
+        let with = |queues| PlanOptions {
+            queues: Some(queues),
+            ..PlanOptions::default()
+        };
+        for (classes, queues) in [(1, 1), (1, 1024), (2, 300), (8, 8), (8, 1024)] {
+            let plan = plan_port(&shaped(classes).input(), &with(queues)).unwrap();
+            let handles: Vec<u16> = plan.tree.iter().map(|qdisc| qdisc.handle.0).collect();
+            let distinct: std::collections::BTreeSet<u16> = handles.iter().copied().collect();
+            assert!(handles.len() > usize::from(queues));
+            assert_eq!(handles.len(), distinct.len(), "{classes} {queues}");
+        }
+        let many = plan_port(&shaped(2).input(), &with(1025));
+        assert_eq!(many, Err(crate::PlanError::ManyQueues(1025)));
+    }
+
+    #[test]
     fn a_window_at_the_beginning_of_the_cycle() {
         let taprio = |txtime_assist| StandaloneDiscipline::Taprio {
             cycle: Duration(250_000_000),

@@ -18,6 +18,7 @@ pub(super) fn plan(error: &PlanError) -> Report {
         PlanError::IdleSlope { .. } => {
             "Reserve less, or use a faster link. --speed states the speed of the interface."
         }
+        PlanError::ManyQueues(_) => "`--queues` uses fewer than the interface has.",
         PlanError::Queues { .. } => {
             "Use fewer classes, or an interface with more transmit queues (`ethtool -L`; for veth, numtxqueues)."
         }
