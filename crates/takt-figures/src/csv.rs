@@ -23,7 +23,10 @@ pub struct CsvFile {
     file: BufWriter<File>,
     /// Row that is being composed.
     line: String,
-    failed: Option<std::io::Error>,
+    /// True from the first error on.
+    has_failed: bool,
+    /// The first error, until it is returned.
+    error: Option<std::io::Error>,
 }
 
 impl CsvFile {
@@ -40,7 +43,8 @@ impl CsvFile {
             path: path.to_owned(),
             file: BufWriter::new(file),
             line: String::new(),
-            failed: None,
+            has_failed: false,
+            error: None,
         };
         csv.row(heading);
         csv.check()?;
@@ -49,7 +53,7 @@ impl CsvFile {
 
     /// Writes a row. An error is kept for [`Self::check`] and [`Self::finish`].
     pub fn row<T: Display>(&mut self, fields: impl IntoIterator<Item = T>) {
-        if self.failed.is_some() {
+        if self.has_failed {
             return;
         }
         self.line.clear();
@@ -63,20 +67,29 @@ impl CsvFile {
             quote(&mut self.line, start);
         }
         self.line.push('\n');
-        self.failed = self.file.write_all(self.line.as_bytes()).err();
+        let written = self.file.write_all(self.line.as_bytes());
+        self.note(written);
     }
 
-    /// Returns the first error, if there was one.
+    /// Returns the first error, if there was one, and after that an error without its cause.
     ///
     /// # Errors
     /// A row could not be written.
     pub fn check(&mut self) -> Result<(), CsvError> {
-        match self.failed.take() {
-            Some(error) => Err(CsvError {
-                path: self.path.clone(),
-                error,
-            }),
-            None => Ok(()),
+        if !self.has_failed {
+            return Ok(());
+        }
+        let error = self.error.take();
+        Err(CsvError {
+            path: self.path.clone(),
+            error: error.unwrap_or_else(|| std::io::Error::other("an earlier row is missing")),
+        })
+    }
+
+    fn note(&mut self, outcome: std::io::Result<()>) {
+        if let Err(error) = outcome {
+            self.has_failed = true;
+            self.error = Some(error);
         }
     }
 
@@ -86,7 +99,8 @@ impl CsvFile {
     /// A row could not be written.
     pub fn finish(mut self) -> Result<(), CsvError> {
         self.check()?;
-        self.failed = self.file.flush().err();
+        let flushed = self.file.flush();
+        self.note(flushed);
         self.check()
     }
 }
@@ -134,7 +148,13 @@ mod tests {
         for row in 0..100_000 {
             csv.row([row]);
         }
-        let error = csv.finish().unwrap_err();
+        let error = csv.check().unwrap_err();
         assert!(error.to_string().starts_with("cannot write /dev/full: "));
+        // After an error that was returned, the file is no better.
+        let last = csv.line.clone();
+        csv.row(["more"]);
+        assert_eq!(csv.line, last);
+        assert!(csv.check().is_err());
+        assert!(csv.finish().is_err());
     }
 }

@@ -25,8 +25,10 @@ pub(crate) const NOT_RUN: &str = "the run ended before this case";
 /// Run that is wanted.
 #[derive(Debug, Clone)]
 pub struct RunRequest<'a> {
-    /// Path of the scenario file.
-    pub scenario: &'a Path,
+    /// Scenario file, with its path as its name.
+    pub scenario: &'a ScenarioFile,
+    /// Text of the file.
+    pub text: &'a str,
     /// Values of fields for all cases. Sweeps of these fields do not take place.
     pub settings: &'a [(String, String)],
     /// Published messages of each application; by default as many as the scenario simulates, at most 20 000, and at most 10 s.
@@ -47,16 +49,12 @@ pub struct PreparedRun {
 }
 
 impl PreparedRun {
-    /// Reads and checks everything without a change of the system.
+    /// Checks everything without a change of the system.
     ///
     /// # Errors
     /// [`LabError`]: mistakes of the scenario, or a network that cannot be built.
     pub fn new(request: &RunRequest<'_>) -> Result<Self, LabError> {
-        let path = request.scenario;
-        let name = path.display().to_string();
-        let bytes = fs::read(path).map_err(|error| io_error(path, error))?;
-        let text = ScenarioFile::text(bytes, &name)?;
-        let file = ScenarioFile::parse(&text, &name)?;
+        let file = request.scenario;
         let variants = file.with_settings(request.settings)?.variants()?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         let started = started.map_or(0, |time| time.as_secs());
@@ -81,8 +79,8 @@ impl PreparedRun {
             });
         }
         Ok(Self {
-            text,
-            file,
+            text: request.text.to_owned(),
+            file: file.clone(),
             description,
             scenarios: variants.into_iter().map(|it| it.scenario).collect(),
         })

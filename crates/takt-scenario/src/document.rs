@@ -57,9 +57,10 @@ pub(crate) fn scalar(text: &str) -> Item {
     let value = match text {
         "true" => Value::Boolean(true),
         "false" => Value::Boolean(false),
+        // `inf` and `nan` are names: no field takes such a number.
         text => match (text.parse(), text.parse::<f64>()) {
             (Ok(integer), _) => Value::Integer(integer),
-            (_, Ok(_)) => Value::Float(text.to_owned()),
+            (_, Ok(number)) if number.is_finite() => Value::Float(text.to_owned()),
             _ => Value::Text(text.to_owned()),
         },
     };

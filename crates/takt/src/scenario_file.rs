@@ -4,17 +4,26 @@ use std::path::Path;
 
 use takt_scenario::{ScenarioError, ScenarioFile, ScenarioVariant};
 
-use crate::explain;
+use crate::{explain, input_file};
 
 /// Reads a scenario. Returns its text as well, for errors that come later.
 pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
-    let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
+    of_bytes(path, read_bytes(path)?)
+}
+
+/// Returns the content of a scenario file.
+pub fn read_bytes(path: &Path) -> miette::Result<Vec<u8>> {
+    input_file::read(path).map_err(|error| {
         explain::with_help(
-            format!("cannot read {name}: {error}"),
+            format!("cannot read {}: {error}", path.display()),
             "`takt scenario new` writes a scenario to begin with.",
         )
-    })?;
+    })
+}
+
+/// Returns the scenario of the content of a file, and its text.
+pub fn of_bytes(path: &Path, bytes: Vec<u8>) -> miette::Result<(ScenarioFile, String)> {
+    let name = path.display().to_string();
     explain::refuse_foreign(&bytes, &name, "a scenario")?;
     let text = ScenarioFile::text(bytes, &name)
         .map_err(|error| explain::with_help(error, "Save the file as UTF-8."))?;

@@ -26,11 +26,12 @@ use crate::{explain, output};
 const SAMPLING: Duration = Duration::from_millis(10);
 
 pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
-    if control_loop::is_scenario(&arguments.file) {
-        return control_loop::publish(arguments);
+    let content = config::read_bytes(&arguments.file)?;
+    if control_loop::is_scenario(&content) {
+        return control_loop::publish(arguments, content);
     }
     let interrupt = server_interrupt::install()?;
-    let (mut file, _) = config::read(&arguments.file, None)?;
+    let (mut file, _) = config::of_bytes(&arguments.file, content, None)?;
     for connection in &mut file.configuration.connections {
         // This command does not receive.
         connection.reader_groups.clear();

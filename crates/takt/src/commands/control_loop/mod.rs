@@ -32,6 +32,8 @@ const STEP: Duration = Duration::from_millis(20);
 /// Arguments of one end.
 struct Request<'a> {
     file: &'a Path,
+    /// Content of the file.
+    content: Vec<u8>,
     end: LoopEnd,
     control: &'a ControlLoopArguments,
     run_for: Option<Duration>,
@@ -39,19 +41,19 @@ struct Request<'a> {
     core: Option<usize>,
 }
 
-/// Returns whether a file is a scenario, not a PubSub configuration: it has a topology or nodes.
-pub fn is_scenario(path: &Path) -> bool {
-    has_table(path, &["[topology]", "[[nodes]]", "[[links]]"])
+/// Returns true if the content of a file is a scenario, not a PubSub configuration: it has a topology or nodes.
+pub fn is_scenario(content: &[u8]) -> bool {
+    has_table(content, &["[topology]", "[[nodes]]", "[[links]]"])
 }
 
-/// Returns whether a file has a PubSub configuration, with its mistakes.
-fn is_pub_sub_configuration(path: &Path) -> bool {
-    has_table(path, &["[[connections]]", "[[published_data_sets]]"])
+/// Returns true if the content of a file has a PubSub configuration, with its mistakes.
+fn is_pub_sub_configuration(content: &[u8]) -> bool {
+    has_table(content, &["[[connections]]", "[[published_data_sets]]"])
 }
 
-/// Returns whether a TOML file has one of these tables. It may be invalid otherwise.
-fn has_table(path: &Path, headers: &[&str]) -> bool {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+/// Returns true if a text in TOML has one of these tables. It may be invalid otherwise.
+fn has_table(content: &[u8], headers: &[&str]) -> bool {
+    let text = std::str::from_utf8(content).unwrap_or_default();
     text.lines().any(|line| {
         let header = line.split('#').next().unwrap_or_default();
         headers.contains(&header.trim())
@@ -60,7 +62,8 @@ fn has_table(path: &Path, headers: &[&str]) -> bool {
 
 pub fn loopback(arguments: &LoopbackArguments) -> miette::Result<()> {
     let path = &arguments.scenario;
-    if !is_scenario(path) && is_pub_sub_configuration(path) {
+    let content = scenario_file::read_bytes(path)?;
+    if !is_scenario(&content) && is_pub_sub_configuration(&content) {
         return Err(explain::with_help(
             format!(
                 "{} is a PubSub configuration, not a scenario",
@@ -69,8 +72,9 @@ pub fn loopback(arguments: &LoopbackArguments) -> miette::Result<()> {
             "`takt publish` and `takt subscribe` run it. `takt scenario new` writes a scenario.",
         ));
     }
-    run(&Request {
-        file: &arguments.scenario,
+    run(Request {
+        file: path,
+        content,
         end: LoopEnd::Loopback,
         control: &arguments.control,
         run_for: arguments.run_for,
@@ -79,9 +83,11 @@ pub fn loopback(arguments: &LoopbackArguments) -> miette::Result<()> {
     })
 }
 
-pub fn publish(arguments: &PublishArguments) -> miette::Result<()> {
-    run(&Request {
+/// Publishes the application of a scenario, the content of the file of these arguments.
+pub fn publish(arguments: &PublishArguments, content: Vec<u8>) -> miette::Result<()> {
+    run(Request {
         file: &arguments.file,
+        content,
         end: LoopEnd::Publisher,
         control: &arguments.control,
         run_for: arguments.run.run_for,
@@ -90,9 +96,11 @@ pub fn publish(arguments: &PublishArguments) -> miette::Result<()> {
     })
 }
 
-fn run(request: &Request<'_>) -> miette::Result<()> {
+fn run(mut request: Request<'_>) -> miette::Result<()> {
     let interrupt = server_interrupt::install()?;
-    let (file, text) = scenario_file::read(request.file)?;
+    let content = std::mem::take(&mut request.content);
+    let request = &request;
+    let (file, text) = scenario_file::of_bytes(request.file, content)?;
     let file = scenario_file::with_settings(&file, &text, &request.control.settings)?;
     let refused = |error: takt_lab::LoopError| advice::refused(&error);
     let name = request.control.application.as_deref();
@@ -247,14 +255,10 @@ fn write_trace(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]
     fn scenarios_and_configurations_are_told_apart() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file.toml");
         let cases = [
             ("name = \"x\"\n[topology] # two hosts\n", (true, false)),
             ("  [[nodes]]\n", (true, false)),
@@ -262,10 +266,10 @@ mod tests {
             ("# [topology]\nnodes = 1\n", (false, false)),
         ];
         for (text, expected) in cases {
-            std::fs::write(&file, text).unwrap();
-            let found = (is_scenario(&file), is_pub_sub_configuration(&file));
-            assert_eq!(found, expected, "{text}");
+            let text = text.as_bytes();
+            let found = (is_scenario(text), is_pub_sub_configuration(text));
+            assert_eq!(found, expected, "{}", text.escape_ascii());
         }
-        assert!(!is_scenario(&folder.path().join("missing.toml")));
+        assert!(!is_scenario(b"\xff[topology]"));
     }
 }

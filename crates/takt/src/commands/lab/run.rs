@@ -28,7 +28,8 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
         LabBackend::UmlReady => Backend::UmlReady,
     };
     let prepared = PreparedRun::new(&RunRequest {
-        scenario: &arguments.scenario,
+        scenario: &file,
+        text: &text,
         settings: &arguments.settings,
         messages: arguments.messages,
         backend,

@@ -1,7 +1,6 @@
 //! `takt pubsub config`: converts and checks configuration files.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::Path;
 
 use takt_pubsub::check::{ConfigurationMistake, MistakeSeverity, check};
@@ -10,7 +9,8 @@ use takt_pubsub::configuration::{
 };
 
 use crate::arguments::{CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments};
-use crate::{explain, output};
+use crate::input_file::is_standard;
+use crate::{explain, input_file, output, output_file};
 
 pub fn run(command: &ConfigCommand) -> miette::Result<()> {
     match command {
@@ -87,13 +87,20 @@ pub(in crate::commands) fn read(
     path: &Path,
     format: Option<ConfigFormat>,
 ) -> miette::Result<(ConfigurationFile, ConfigFormat)> {
-    let mut bytes = Vec::new();
-    let read = if is_standard(path) {
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(path)
-    };
-    let bytes = read.map_err(|error| failed("read", path, &error))?;
+    of_bytes(path, read_bytes(path)?, format)
+}
+
+/// Returns the content of a configuration file.
+pub(in crate::commands) fn read_bytes(path: &Path) -> miette::Result<Vec<u8>> {
+    input_file::read(path).map_err(|error| failed("read", path, &error))
+}
+
+/// Returns the configuration of the content of a file, with its format.
+pub(in crate::commands) fn of_bytes(
+    path: &Path,
+    bytes: Vec<u8>,
+    format: Option<ConfigFormat>,
+) -> miette::Result<(ConfigurationFile, ConfigFormat)> {
     let format = format
         .or_else(|| format_of(path))
         .unwrap_or_else(|| guess(&bytes));
@@ -120,10 +127,6 @@ pub(in crate::commands) fn read(
     Ok((file, format))
 }
 
-fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
 fn format_of(path: &Path) -> Option<ConfigFormat> {
     match path.extension()?.to_str()? {
         "toml" => Some(ConfigFormat::Toml),
@@ -140,32 +143,16 @@ fn guess(bytes: &[u8]) -> ConfigFormat {
     }
 }
 
-/// Writes a file completely, or not at all.
+/// Writes a file. With `force` it may replace another file.
 fn write(path: &Path, bytes: &[u8], force: bool) -> miette::Result<()> {
-    let fault = |error: &io::Error| match error.kind() {
+    let written = output_file::write(path, bytes, force);
+    written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => explain::with_help(
             format!("{} exists", path.display()),
             "Use --force to replace it.",
         ),
-        _ => failed("write", path, error),
-    };
-    if !force {
-        let mut options = OpenOptions::new();
-        let created = options.write(true).create_new(true).open(path);
-        let written = created.and_then(|mut file| file.write_all(bytes));
-        return written.map_err(|error| fault(&error));
-    }
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    // `persist` renames the file, which has to be in the same file system. Without the permissions, only this user could read it.
-    let mut file = tempfile::Builder::new()
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-        .tempfile_in(parent.unwrap_or(Path::new(".")))
-        .map_err(|error| fault(&error))?;
-    file.write_all(bytes).map_err(|error| fault(&error))?;
-    file.persist(path).map_err(|error| fault(&error.error))?;
-    Ok(())
+        _ => failed("write", path, &error),
+    })
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> miette::Report {

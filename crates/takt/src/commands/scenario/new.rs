@@ -1,13 +1,12 @@
 //! `takt scenario new`.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 
 use takt_scenario::ScenarioFile;
 use takt_scenario::template::{Template, TemplateMessage, TopologyKind};
 
 use crate::arguments::{ModelName, NewArguments, TemplateName};
-use crate::{explain, output};
+use crate::{explain, output, output_file};
 
 pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     let text = template(arguments)?.text();
@@ -18,16 +17,14 @@ pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
         output::lines(text.trim_end().lines());
         return Ok(());
     };
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| {
-            let message = format!("cannot write {}: {error}", path.display());
-            let help = match error.kind() {
-                ErrorKind::AlreadyExists => "Existing files are not overwritten.",
-                _ => "Check that the directory exists and that this user may write to it.",
-            };
-            explain::with_help(message, help)
-        })
+    output_file::write(path, text.as_bytes(), false).map_err(|error| {
+        let message = format!("cannot write {}: {error}", path.display());
+        let help = match error.kind() {
+            ErrorKind::AlreadyExists => "Existing files are not overwritten.",
+            _ => "Check that the directory exists and that this user may write to it.",
+        };
+        explain::with_help(message, help)
+    })
 }
 
 fn template(arguments: &NewArguments) -> miette::Result<Template> {

@@ -88,7 +88,7 @@ impl Condition {
             Some((field, operator, value)) if !field.is_empty() => Ok(Self {
                 field: field.to_owned(),
                 operator,
-                value: literal(operator, value),
+                value: literal(field, operator, value),
             }),
             _ => Err(explain::with_help(
                 format!("`{text}` is no condition"),
@@ -98,15 +98,21 @@ impl Condition {
     }
 }
 
-/// Returns a value as the type that it looks like. Patterns are texts.
-fn literal(operator: FilterOperator, text: &str) -> Variant {
-    if operator == FilterOperator::Like {
+/// Returns a value as the type that it looks like. Patterns are texts, and so are the values of fields that are Strings in the
+/// standard.
+fn literal(field: &str, operator: FilterOperator, text: &str) -> Variant {
+    let fields = standard_fields(field);
+    let is_string =
+        |field: &StandardNode| Namespace0::is_subtype_of(field.data_type(), ids::STRING);
+    let is_text = !fields.is_empty() && fields.iter().all(is_string);
+    if operator == FilterOperator::Like || is_text {
         return Variant::from(text);
     }
     if let Ok(number) = text.parse::<i32>() {
         return Variant::from(number);
     }
-    if let Ok(number) = text.parse::<f64>() {
+    // `Inf` and `nan` are names, not numbers: no field is compared with them.
+    if let Some(number) = text.parse::<f64>().ok().filter(|it| it.is_finite()) {
         return Variant::from(number);
     }
     match text {
@@ -167,6 +173,15 @@ mod tests {
                 true.into()
             )
         );
+        for text in ["SourceName=Inf", "SourceName=12", "SourceName=true"] {
+            let (_, operator, value) = parsed(text);
+            assert_eq!(operator, FilterOperator::Equals);
+            assert_eq!(value, text.trim_start_matches("SourceName=").into());
+        }
+        for text in ["nan", "inf", "-Infinity", "1e999"] {
+            assert_eq!(parsed(&format!("7:Torque>{text}")).2, text.into());
+        }
+        assert_eq!(parsed("7:Torque>1.5e3").2, 1500.0.into());
         for wrong in ["Severity", "=5", ""] {
             assert!(Condition::parse(wrong).is_err(), "{wrong}");
         }
