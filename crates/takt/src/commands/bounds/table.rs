@@ -61,8 +61,9 @@ pub(super) fn print(rows: &[Row], all: bool, report: &mut Report<impl FnMut(Stri
     broken.sort_unstable();
     broken.dedup();
     if !broken.is_empty() {
+        report.line("");
         report.line(
-            "\nLinux in software breaks these assumptions, so that a frame can be later there:",
+            "Linux in software breaks these assumptions, so that a frame can be later there:",
         );
         report.lines(broken.iter().map(|it| format!("* {it}")));
     }

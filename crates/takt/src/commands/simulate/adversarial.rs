@@ -43,7 +43,8 @@ pub(super) fn run(
     }
     let broken = bounds.as_ref().map_or(&[][..], |bounds| &bounds.broken);
     if !broken.is_empty() {
-        report.line("\nThe simulated disciplines break these assumptions of the bounds:");
+        report.line("");
+        report.line("The simulated disciplines break these assumptions of the bounds:");
         report.lines(broken.iter().map(|it| format!("* {it}")));
     }
     let above: Vec<String> = rows.iter().filter_map(Row::above).collect();
