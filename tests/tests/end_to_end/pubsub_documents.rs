@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use takt_tests::binary::repository;
@@ -70,6 +71,31 @@ fn the_commands_of_the_reference_work() {
             assert!(shown.contains("  0 errors  "), "{name}: {shown}");
         }
     }
+}
+
+/// A pipe has its content once, so a command reads it once.
+#[test]
+fn a_configuration_may_come_through_a_pipe() {
+    let sandbox = Sandbox::new();
+    let example = repository().join("examples/pubsub/publisher.toml");
+    for input in ["/dev/stdin", "-"] {
+        let mut command = sandbox.takt(&["publish", input, "--simulate", "--for", "300ms"]);
+        let mut piped = Command::new("cat")
+            .arg(&example)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        command.stdin(piped.stdout.take().unwrap());
+        let shown = process::run("takt publish", &mut command, PATIENCE).expect_success();
+        assert!(shown.contains("  Operational  "), "{input}: {shown}");
+        piped.wait().unwrap();
+    }
+    let far = ["publish", "-", "--for", "9999999999999999999s"];
+    let said = sandbox.run(&far).expect_failure();
+    assert!(
+        said.contains("too long") && !said.contains("panicked"),
+        "{said}"
+    );
 }
 
 /// Runs a command with a changed copy of an example; returns its error output, without frames, if it failed.
