@@ -79,14 +79,22 @@ fn a_configuration_may_come_through_a_pipe() {
     let sandbox = Sandbox::new();
     let example = repository().join("examples/pubsub/publisher.toml");
     for input in ["/dev/stdin", "-"] {
-        let mut command = sandbox.takt(&["publish", input, "--simulate", "--for", "300ms"]);
         let mut piped = Command::new("cat")
             .arg(&example)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        command.stdin(piped.stdout.take().unwrap());
-        let shown = process::run("takt publish", &mut command, PATIENCE).expect_success();
+        let mut command = sandbox.takt(&["publish", input, "--simulate", "--for", "300ms"]);
+        let output = command
+            .stdin(piped.stdout.take().unwrap())
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success(),
+            "{input}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert!(shown.contains("  Operational  "), "{input}: {shown}");
         piped.wait().unwrap();
     }
