@@ -366,6 +366,27 @@ pub(crate) mod tests {
         assert!(check_messages(&case(FEW_MESSAGES), directory.path()).is_ok());
     }
 
+    #[test]
+    fn counts_of_a_record_may_be_any() {
+        let end = EndRecord {
+            launch_refused: u64::MAX,
+            launch_invalid: 1,
+            launch_missed: u64::MAX,
+            ..EndRecord::default()
+        };
+        let record = CaseRecord {
+            ends: vec![end],
+            ..CaseRecord::default()
+        };
+        let lines = remarks(&record);
+        assert!(
+            lines
+                .concat()
+                .contains("18446744073709551615 messages dropped"),
+            "{lines:?}"
+        );
+    }
+
     /// Returns a case without applications.
     pub(crate) fn case() -> ComparedCase {
         ComparedCase {
