@@ -8,7 +8,7 @@ use takt_app::{ClientError, EventNotification, Outage, Subscription, Subscriptio
 use takt_rt::interrupt::Interrupt;
 use takt_rt::time_limit::TimeLimit;
 use takt_space::namespace0::Namespace0;
-use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
+use takt_ua::{LocalizedText, NodeId, Variant, ids};
 
 use super::event_query::{EventLineQuery, is_audit};
 use super::lost::LostNotifications;
@@ -251,6 +251,8 @@ fn name_of_type(node: &NodeId) -> String {
 
 #[cfg(test)]
 mod tests {
+    use takt_ua::DateTime;
+
     use super::*;
 
     #[test]
