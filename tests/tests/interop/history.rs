@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use takt_tests::binary::repository;
+use takt_tests::binary::{self, repository};
 use takt_tests::interop::{Checker, Role, passed};
 use takt_tests::process::{self, Process};
 use takt_tests::sandbox::{Provider, Registry};
@@ -251,6 +251,23 @@ fn reads_the_history(peer: Peer, endpoint: &str, node: &str) {
     passed(peer.name(), Role::Server, "history");
 }
 
+/// Returns the output of a command on a terminal of 80 columns, which script(1) makes. A pipe has no width.
+fn on_a_terminal(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
+    let program = binary::takt();
+    let line = format!(
+        "stty rows 24 columns 80; exec {} {}",
+        program.display(),
+        words.join(" ")
+    );
+    let mut command = Command::new("script");
+    sandbox
+        .confine(&mut command)
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    let output = process::run("takt on a terminal", &mut command, PATIENCE);
+    output.expect_success().replace('\r', "")
+}
+
 #[test]
 fn output_fits_a_terminal() {
     let recorded = Recorded::start();
@@ -261,9 +278,8 @@ fn output_fits_a_terminal() {
     );
     let (at, path) = (recorded.registry.endpoint.as_str(), &path);
     let run = |options: &[&str]| {
-        let mut arguments = vec!["history", at, path];
-        arguments.extend(options);
-        recorded.sandbox.run(&arguments).expect_success()
+        let arguments = [&["history", at, path], options].concat();
+        on_a_terminal(&recorded.sandbox, &arguments)
     };
     for options in [
         &[][..],
@@ -360,8 +376,7 @@ fn clients_read_the_events_of_a_provider_and_of_the_registry() {
     let alarm = at_provider.iter().find(is_alarm);
     assert_eq!(at_registry.iter().find(is_alarm), alarm);
 
-    let shown = sandbox.run(&["history", &machine, "Server", "--events"]);
-    let shown = shown.expect_success();
+    let shown = on_a_terminal(&sandbox, &["history", &machine, "Server", "--events"]);
     assert!(shown.contains("[active, unacked]"), "{shown}");
     assert!(
         shown.lines().all(|line| line.chars().count() <= 80),

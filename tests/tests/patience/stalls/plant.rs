@@ -214,13 +214,14 @@ impl Plant {
 
     fn consumer(&self) -> Follower {
         let registry = format!("opc.iox2://{}", self.registry_name);
-        let mut consumer = Consumer::connect(&registry, self.options()).unwrap();
+        // Sixteen others are set up at the same time.
+        let mut consumer = waited_for(|| Consumer::connect(&registry, self.options()).ok());
         let items = [CONSTANT, CHANGING].map(|path| {
             let path = format!("{}/{path}", self.provider_name);
             let item = waited_for(|| consumer.find(&path).ok().filter(|it| it.endpoint().is_ok()));
             (item, Default::default())
         });
-        let subscription = consumer.subscribe(&items, Default::default()).unwrap();
+        let subscription = waited_for(|| consumer.subscribe(&items, Default::default()).ok());
         Follower::subscription("Consumer", subscription, [1, 2])
     }
 
@@ -231,7 +232,11 @@ impl Plant {
     /// Returns the nodes below a path at the registry, which may not be there yet.
     pub(super) fn nodes(&self, path: &str) -> Nodes {
         let endpoint = format!("opc.iox2://{}", self.registry_name);
-        let mut client = Client::connect(&endpoint.parse().unwrap(), self.options()).unwrap();
+        let options = ClientOptions {
+            timeout: LIMIT,
+            ..self.options()
+        };
+        let mut client = Client::connect(&endpoint.parse().unwrap(), options).unwrap();
         let mut node = |name: &str| {
             let path = format!("{path}/{name}");
             waited_for(|| client.find(&path).ok()).node_id.node_id
