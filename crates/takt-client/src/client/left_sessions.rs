@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use takt_ua::structures::CreateSessionResponse;
-
+use super::session::Session;
 use crate::endpoint::Endpoint;
 
 /// Largest number of kept sessions; the oldest ones are forgotten.
@@ -19,8 +18,7 @@ pub struct LeftSessions(Arc<Mutex<Vec<Left>>>);
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) endpoint: Endpoint,
-    /// The session, as its server created it.
-    pub(super) created: CreateSessionResponse,
+    pub(super) session: Session,
     /// True if its Subscriptions are of no more use: nobody can continue them.
     pub(super) ends_subscriptions: bool,
 }
@@ -59,6 +57,9 @@ impl Eq for LeftSessions {}
 
 #[cfg(test)]
 mod tests {
+    use takt_ua::NodeId;
+    use takt_ua::structures::CreateSessionResponse;
+
     use super::*;
 
     #[test]
@@ -66,22 +67,21 @@ mod tests {
         let endpoint = |port: u16| -> Endpoint { format!("opc.tcp://plc:{port}").parse().unwrap() };
         let left = LeftSessions::default();
         let shared = left.clone();
-        for number in 0..20 {
+        for number in 0..20_u32 {
             left.keep(Left {
                 endpoint: endpoint(4840),
-                created: CreateSessionResponse {
-                    max_request_message_size: number,
+                session: Session::of(CreateSessionResponse {
+                    authentication_token: number.into(),
                     ..CreateSessionResponse::default()
-                },
+                }),
                 ends_subscriptions: true,
             });
         }
         assert!(shared.take(&endpoint(4841)).is_none());
-        let kept = std::iter::from_fn(|| shared.take(&endpoint(4840)));
-        let mut kept: Vec<u32> = kept
-            .map(|one| one.created.max_request_message_size)
-            .collect();
-        kept.sort_unstable();
-        assert_eq!(kept, (4..20).collect::<Vec<_>>());
+        let mut kept: Vec<_> = std::iter::from_fn(|| shared.take(&endpoint(4840))).collect();
+        kept.sort_by_key(|one| one.session.authentication_token().clone());
+        let tokens = kept.iter().map(|one| one.session.authentication_token());
+        let expected: Vec<NodeId> = (4..20_u32).map(NodeId::from).collect();
+        assert!(tokens.eq(&expected));
     }
 }

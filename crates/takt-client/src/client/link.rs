@@ -126,15 +126,22 @@ impl<T: Connection> Link<T> {
         insist: bool,
         deadline: Instant,
     ) -> Result<(), ClientError> {
-        let mut transport: T =
-            connect(endpoint, options, Some(&options.identity), insist, deadline).await?;
+        let connect = || connect(endpoint, options, Some(&options.identity), insist, deadline);
+        let mut transport: T = connect().await?;
         self.connections += 1;
         if let Some(session) = &mut self.lost {
             let resumed = session.resume(&mut transport, endpoint, options, remaining(deadline));
             match resumed.await {
-                Ok(()) => {
+                Ok(true) => {
                     self.connected = self.lost.take().map(|session| (transport, session));
                     return Ok(());
+                }
+                Ok(false) => {
+                    tracing::debug!(%endpoint, "the server was restarted: a new session is opened");
+                    self.lost = None;
+                    drop(transport);
+                    transport = connect().await?;
+                    self.connections += 1;
                 }
                 // `lost` stays: the next attempt may still resume the session.
                 Err(error) if error.is_connection() => return Err(error),
@@ -146,11 +153,26 @@ impl<T: Connection> Link<T> {
             }
         }
         // Before another session is opened: small servers have room for a few.
-        close_left(&mut transport, endpoint, options, deadline).await?;
-        let session = Session::open(&mut transport, endpoint, options, remaining(deadline)).await?;
+        while !close_left(&mut transport, endpoint, options, deadline).await? {
+            drop(transport);
+            transport = connect().await?;
+            self.connections += 1;
+        }
+        let mut session =
+            Session::open(&mut transport, endpoint, options, remaining(deadline)).await?;
+        if self.resumes {
+            session.know_run(&mut transport, remaining(deadline)).await;
+        }
         self.connected = Some((transport, session));
         self.epoch += 1;
         Ok(())
+    }
+
+    /// Reads when the server was started, for a session that is resumed later.
+    pub(crate) async fn know_run(&mut self, timeout: Duration) {
+        if let Some((transport, session)) = &mut self.connected {
+            session.know_run(transport, timeout).await;
+        }
     }
 
     /// Gives up the connection without closing the session, for a server that does not answer.
@@ -184,43 +206,42 @@ impl<T: Connection> Link<T> {
         if let Some(session) = self.lost.take() {
             options.left_sessions.keep(Left {
                 endpoint: endpoint.clone(),
-                created: session.into_created(),
+                session,
                 ends_subscriptions: self.resumes,
             });
         }
     }
 }
 
-/// Closes the sessions of lost connections to a server.
+/// Closes the sessions of lost connections to a server. Returns false if the connection is of no use after one that belongs to
+/// another client since the server's restart: that one stays open, and the others are left.
 async fn close_left<T: Connection>(
     transport: &mut T,
     endpoint: &Endpoint,
     options: &ClientOptions,
     deadline: Instant,
-) -> Result<(), ClientError> {
-    while let Some(left) = options.left_sessions.take(endpoint) {
-        let mut session = Session::of(left.created);
+) -> Result<bool, ClientError> {
+    while let Some(mut left) = options.left_sessions.take(endpoint) {
         // The server takes CloseSession on the channel of the session only (OPC 10000-4, 5.7.4).
+        let session = &mut left.session;
         let resumed = session.resume(transport, endpoint, options, remaining(deadline));
         match resumed.await {
-            Ok(()) => {
+            Ok(false) => return Ok(false),
+            Ok(true) => {
                 let mut request = session.close_request(CLOSING);
                 request.delete_subscriptions = left.ends_subscriptions;
                 let _: Result<CloseSessionResponse, _> =
                     transport.exchange_one(&request, CLOSING).await;
             }
             Err(error) if error.is_connection() => {
-                options.left_sessions.keep(Left {
-                    created: session.into_created(),
-                    ..left
-                });
+                options.left_sessions.keep(left);
                 return Err(error);
             }
             // The server has no such session any more.
             Err(error) => tracing::debug!(%endpoint, %error, "a session is gone"),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Returns true if a request can be sent once more after this error.
@@ -231,3 +252,6 @@ pub(crate) fn is_repeatable<Q: ServiceRequest>(error: &ClientError) -> bool {
         error => error.is_session_lost(),
     }
 }
+
+#[cfg(test)]
+mod tests;

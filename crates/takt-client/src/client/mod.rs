@@ -33,6 +33,7 @@ mod request;
 mod requests;
 mod security;
 mod security_keys;
+mod server_run;
 mod session;
 mod tokens;
 mod transport;
@@ -178,6 +179,7 @@ impl Client {
     /// its Subscriptions go on, and the [epoch](Self::epoch) stays.
     pub(crate) fn resume_sessions(&mut self) {
         self.link.resumes = true;
+        ready(self.link.know_run(self.options.timeout));
     }
 
     /// Returns the number of connections so far. Responses that a connection still owes are lost with it.

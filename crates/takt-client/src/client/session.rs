@@ -13,6 +13,7 @@ use super::message::{request_header, text};
 use super::offers::is_over_tcp;
 use super::options::ClientOptions;
 use super::security::{Secured, names};
+use super::server_run::{ServerRun, ServerTimes};
 use super::tokens::Tokens;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
@@ -24,8 +25,10 @@ const NONCE_LENGTH: usize = 32;
 pub(crate) const CLOSING: Duration = Duration::from_millis(200);
 
 /// An activated session.
+#[derive(Debug)]
 pub(crate) struct Session {
     authentication_token: NodeId,
+    run: ServerRun,
     /// Response that created it, with the endpoints of its channel only; its nonce is the newest one.
     created: CreateSessionResponse,
 }
@@ -107,7 +110,8 @@ impl Session {
         }
     }
 
-    /// Activates the session on a new connection, after the loss of the previous one (OPC 10000-4, 5.7.3).
+    /// Activates the session on a new connection, after the loss of the previous one (OPC 10000-4, 5.7.3). Returns false if the server
+    /// may have been restarted: the session is that of another client, and so is the connection now.
     ///
     /// # Errors
     /// [`ClientError::Service`] if the server has no such session any more, or refuses it: a new one is needed.
@@ -117,7 +121,7 @@ impl Session {
         endpoint: &Endpoint,
         options: &ClientOptions,
         timeout: Duration,
-    ) -> Result<(), ClientError> {
+    ) -> Result<bool, ClientError> {
         let refused = ClientError::Service {
             service: "ActivateSession",
             status: StatusCode::BadSessionIdInvalid,
@@ -142,7 +146,9 @@ impl Session {
             }
         };
         self.activate(transport, endpoint, options, client_signature, timeout)
-            .await
+            .await?;
+        let times = ServerTimes::read(transport, &self.authentication_token, timeout).await?;
+        Ok(self.run.goes_on(times))
     }
 
     async fn activate<T: Connection>(
@@ -172,17 +178,21 @@ impl Session {
         Ok(())
     }
 
-    /// Creates the session that a server has created earlier.
+    /// Creates the session that a server has created now.
     pub(super) fn of(created: CreateSessionResponse) -> Self {
         Self {
             authentication_token: created.authentication_token.clone(),
+            run: ServerRun::begun(),
             created,
         }
     }
 
-    /// Returns the response that created the session.
-    pub(super) fn into_created(self) -> CreateSessionResponse {
-        self.created
+    /// Reads when the server was started, so that [`resume`](Self::resume) knows it again.
+    pub(super) async fn know_run<T: Connection>(&mut self, transport: &mut T, timeout: Duration) {
+        // The next request meets a connection that is lost.
+        if let Ok(times) = ServerTimes::read(transport, &self.authentication_token, timeout).await {
+            self.run.know(times);
+        }
     }
 
     pub(crate) fn authentication_token(&self) -> &NodeId {

@@ -85,7 +85,10 @@ pub(super) struct Created {
     keep_alive: Duration,
     /// Time without a message after which the server is considered dead.
     pub(super) patience: Duration,
+    /// Time of the last message of this Subscription, or of the connection.
     pub(super) last_message: Instant,
+    /// False if the Subscription has sent nothing on this connection, to which its session was moved.
+    pub(super) is_heard: bool,
     /// Number of unanswered Publish requests, and its target.
     pub(super) outstanding: usize,
     pub(super) wanted: usize,
@@ -107,6 +110,7 @@ impl Created {
         self.connection = connection;
         self.outstanding = 0;
         self.last_message = Instant::now();
+        self.is_heard = false;
         self.recovery.request();
     }
 }
@@ -335,6 +339,7 @@ impl<C: Publishing> Core<C> {
             keep_alive,
             patience: silence.saturating_add(self.client.timeout()),
             last_message: Instant::now(),
+            is_heard: true,
             outstanding: 0,
             wanted: options.publish_requests.clamp(1, MOST_REQUESTS),
             next_sequence_number: 1,

@@ -6,7 +6,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
-use super::core::{Core, Pending, Publishing};
+use super::core::{Core, Created, Pending, Publishing};
 use super::missing::{MOST_MISSING, Missing};
 use super::notifications::{data_changes, events};
 use crate::error::{ClientError, ConnectionError};
@@ -34,23 +34,17 @@ impl<C: Publishing> Core<C> {
         };
         let answered = match answer {
             Ok(answered) => answered,
-            Err(ClientError::Timeout { .. }) => {
-                if created.last_message.elapsed() > created.patience {
-                    self.client.disconnect();
-                    return Err(ClientError::closed(
-                        self.client.endpoint(),
-                        ConnectionError::Silent,
-                    ));
-                }
-                return Ok(());
-            }
+            Err(ClientError::Timeout { .. }) => return self.check_silence(),
             Err(error) => Err(error),
         };
         // A fault uses up a Publish request as well.
         created.outstanding = created.outstanding.saturating_sub(1);
-        created.last_message = Instant::now();
         match answered {
+            // Of a previous Subscription, or of one that belongs to another client: no sign of life.
+            Ok(response) if response.subscription_id != created.id => self.check_silence(),
             Ok(response) => {
+                created.last_message = Instant::now();
+                created.is_heard = true;
                 self.take(response);
                 self.handle_pending().await
             }
@@ -59,10 +53,12 @@ impl<C: Publishing> Core<C> {
             {
                 // At least one: the server can send nothing without.
                 created.wanted = created.wanted.saturating_sub(1).max(1);
-                Ok(())
+                self.check_silence()
             }
             // A late response to a request that the server has given up.
-            Err(ClientError::Service { status, .. }) if status == StatusCode::BadTimeout => Ok(()),
+            Err(ClientError::Service { status, .. }) if status == StatusCode::BadTimeout => {
+                self.check_silence()
+            }
             Err(ClientError::Service { status, .. })
                 if status == StatusCode::BadNoSubscription
                     || status == StatusCode::BadSubscriptionIdInvalid =>
@@ -77,6 +73,22 @@ impl<C: Publishing> Core<C> {
                 Err(error)
             }
         }
+    }
+
+    /// Gives up the connection if the Subscription has been silent for too long, and its session too if the last connection was given up
+    /// for the same reason.
+    fn check_silence(&mut self) -> Result<(), ClientError> {
+        let silent = |created: &&mut Created| created.last_message.elapsed() > created.patience;
+        let Some(created) = self.created.as_mut().filter(silent) else {
+            return Ok(());
+        };
+        if created.is_heard {
+            self.client.disconnect();
+        } else {
+            self.abandon();
+        }
+        let endpoint = self.client.endpoint();
+        Err(ClientError::closed(endpoint, ConnectionError::Silent))
     }
 
     /// Keeps enough Publish requests waiting.
@@ -117,10 +129,6 @@ impl<C: Publishing> Core<C> {
         let Some(created) = &mut self.created else {
             return;
         };
-        if response.subscription_id != created.id {
-            // A message of a previous Subscription.
-            return;
-        }
         let message = response.notification_message;
         let (expected, number) = (created.next_sequence_number, message.sequence_number);
         let is_keep_alive = message.notification_data.is_empty();
@@ -191,6 +199,10 @@ impl<C: Publishing> Core<C> {
                 self.lost_messages += 1;
                 match error.status_code() {
                     StatusCode::BadMessageNotAvailable => Ok(()),
+                    StatusCode::BadSubscriptionIdInvalid => {
+                        self.created = None;
+                        Ok(())
+                    }
                     _ => Err(error),
                 }
             }

@@ -25,6 +25,8 @@ struct Fake {
     resends: VecDeque<Result<StatusCode, ClientError>>,
     /// True if ResendData is Good, and nothing is sent.
     resends_nothing: bool,
+    /// Subscription whose messages the server sends, if it is another one.
+    sends_of: Option<u32>,
     /// StatusCode of new items.
     creates: StatusCode,
     values: Vec<(u32, u32)>,
@@ -47,6 +49,7 @@ impl Fake {
             is_connected: true,
             resends: VecDeque::new(),
             resends_nothing: false,
+            sends_of: None,
             creates: GOOD,
             values: Vec::new(),
             messages: VecDeque::new(),
@@ -229,7 +232,7 @@ impl Publishing for Fake {
             });
         };
         Ok(Ok(PublishResponse {
-            subscription_id: u32::try_from(self.epoch).unwrap(),
+            subscription_id: self.sends_of.unwrap_or(u32::try_from(self.epoch).unwrap()),
             notification_message,
             ..PublishResponse::default()
         }))
@@ -302,6 +305,35 @@ fn unchanged_values_arrive_after_an_error_on_the_same_connection() {
     // As if the connection were still there.
     core.client.is_connected = true;
     core.created.as_mut().unwrap().patience = Duration::from_secs(10);
+    assert_eq!(received(&mut core), [(1, Ok(10)), (2, Ok(20))]);
+}
+
+#[test]
+fn messages_of_another_subscription_are_no_sign_of_life() {
+    let mut core = subscribed();
+    core.client.sends_of = Some(77);
+    let patience = Duration::from_millis(50);
+    core.created.as_mut().unwrap().patience = patience;
+    let silent = |core: &mut Core<Fake>| {
+        let begin = Instant::now();
+        loop {
+            core.client.publish(&[(1, 666)]);
+            match ready(core.receive(Duration::from_millis(1))) {
+                Ok(()) => assert!(begin.elapsed() < Duration::from_secs(20)),
+                Err(error) => break error,
+            }
+        }
+    };
+    assert!(matches!(silent(&mut core), ClientError::Closed { .. }));
+    assert!(core.changes.is_empty());
+    assert_eq!(core.client.epoch, 1);
+    // The same on the next connection: another session is the only way.
+    assert!(silent(&mut core).is_connection());
+    assert_eq!(core.client.epoch, 2);
+    core.client.sends_of = None;
+    core.client.messages.clear();
+    core.client.values.clear();
+    core.changes.clear();
     assert_eq!(received(&mut core), [(1, Ok(10)), (2, Ok(20))]);
 }
 
