@@ -334,6 +334,15 @@ impl ClientError {
         )
     }
 
+    /// Returns whether nobody listens at the endpoint: its server has ended, and its sessions with it.
+    pub(crate) fn is_refused(&self) -> bool {
+        let Self::Unreachable { cause, .. } = self else {
+            return false;
+        };
+        matches!(cause, ConnectionError::Tcp(takt_tcp::TcpClientError::Connect { error, .. })
+            if error.kind() == std::io::ErrorKind::ConnectionRefused)
+    }
+
     /// Returns whether the server refused the request, without executing it, because it does not know the session.
     pub fn is_session_lost(&self) -> bool {
         matches!(

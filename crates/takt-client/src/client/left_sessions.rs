@@ -40,6 +40,11 @@ impl LeftSessions {
         Some(all.swap_remove(at))
     }
 
+    /// Forgets the sessions of a server that has ended.
+    pub(super) fn forget(&self, endpoint: &Endpoint) {
+        self.all().retain(|left| left.endpoint != *endpoint);
+    }
+
     fn all(&self) -> MutexGuard<'_, Vec<Left>> {
         // Every change is complete when the lock is released.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -127,7 +127,13 @@ impl<T: Connection> Link<T> {
         deadline: Instant,
     ) -> Result<(), ClientError> {
         let connect = || connect(endpoint, options, Some(&options.identity), insist, deadline);
-        let mut transport: T = connect().await?;
+        let connected: Result<T, _> = connect().await;
+        if connected.as_ref().is_err_and(ClientError::is_refused) {
+            // Activating a session of another client would take it away from that client.
+            self.lost = None;
+            options.left_sessions.forget(endpoint);
+        }
+        let mut transport = connected?;
         self.connections += 1;
         if let Some(session) = &mut self.lost {
             let resumed = session.resume(&mut transport, endpoint, options, remaining(deadline));

@@ -15,6 +15,7 @@ struct Server {
     /// StartTime in ticks; zero if the server has none.
     start: i64,
     now: i64,
+    is_down: bool,
     connections: u32,
     last_token: u32,
     /// Connections of the Sessions.
@@ -53,10 +54,13 @@ impl Connection for Channel {
         _: &ClientOptions,
         _: Duration,
     ) -> Result<Self, ClientError> {
-        Ok(server(|server| {
+        server(|server| {
+            if server.is_down {
+                return Err(refused());
+            }
             server.connections += 1;
-            Self(server.connections)
-        }))
+            Ok(Self(server.connections))
+        })
     }
 
     async fn connect_secured(
@@ -220,6 +224,33 @@ fn a_token_of_another_run_is_that_of_another_client() {
     other.disconnect();
     other.open();
     assert_eq!((other.link.epoch, other.token()), (1, 1.into()));
+}
+
+fn refused() -> ClientError {
+    let error = takt_tcp::TcpClientError::Connect {
+        url: "opc.tcp://127.0.0.1:4840".parse().unwrap(),
+        error: std::io::ErrorKind::ConnectionRefused.into(),
+    };
+    ClientError::unreachable("opc.tcp://127.0.0.1:4840", error)
+}
+
+#[test]
+fn a_session_is_not_taken_from_another_client_after_the_end_of_the_server() {
+    start(1_000);
+    let mut one = Side::new(true);
+    one.open();
+    one.disconnect();
+    server(|server| server.is_down = true);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let error = ready(one.link.open(&one.endpoint, &one.options, deadline)).unwrap_err();
+    assert!(error.is_refused());
+    start(2_000);
+    let mut other = Side::new(true);
+    other.open();
+    let of_other = server(|server| server.sessions[&1]);
+    one.open();
+    assert_eq!(one.link.epoch, 2);
+    assert_eq!(server(|server| server.sessions[&1]), of_other);
 }
 
 #[test]
