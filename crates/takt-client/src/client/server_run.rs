@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use takt_ua::structures::{ReadRequest, ReadResponse, ReadValueId};
 use takt_ua::{DateTime, NodeId, Variant, ids};
 
-use super::attributes::Attribute;
 use super::connection::Connection;
 use super::message::request_header;
 use crate::error::ClientError;
+
+/// AttributeId of the Value (OPC 10000-6, A.1).
+const VALUE: u32 = 13;
 
 /// CurrentTime of a server may be this old.
 const MARGIN: Duration = Duration::from_secs(2);
@@ -48,7 +50,7 @@ impl ServerTimes {
         ];
         let nodes_to_read = nodes.map(|node| ReadValueId {
             node_id: node.into(),
-            attribute_id: Attribute::Value as u32,
+            attribute_id: VALUE,
             ..ReadValueId::default()
         });
         let request = ReadRequest {
