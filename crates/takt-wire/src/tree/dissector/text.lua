@@ -93,13 +93,16 @@ local function seconds(ticks)
     return whole - 11644473600, fraction
 end
 
--- Seconds since 1970 of 1601-01-01T00:00:00Z and 9999-12-31T23:59:59Z: other instants are these limits (OPC 10000-6, 5.2.2.5).
+-- Seconds since 1970 of 1601-01-01T00:00:00Z and 9999-12-31T23:59:59Z. Instants up to the first are written as the least date of the
+-- standard, and those after the last one as the last one (OPC 10000-6, 5.2.2.5 and 5.4.2.6).
 local FIRST, LAST = -11644473600, 253402300799
 
 local function date_time(ticks)
     local whole, fraction = seconds(ticks)
-    if whole < FIRST or whole >= LAST then
-        whole, fraction = whole < FIRST and FIRST or LAST, 0
+    if whole < FIRST or whole == FIRST and fraction == 0 then
+        return "0001-01-01T00:00:00Z"
+    elseif whole >= LAST then
+        whole, fraction = LAST, 0
     end
     local days = math.floor(whole / 86400)
     local time = whole - days * 86400
