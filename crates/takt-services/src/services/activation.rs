@@ -246,22 +246,26 @@ impl Activation {
             activation: self,
         };
         let (users, channel) = (Arc::clone(users), Arc::clone(&task.activation.channel));
-        let refused = Arc::clone(&result);
+        // What the check finds stays here until its end: a refusal has its time, also if the task runs only after the check.
+        let found = Arc::new(Mutex::new(None));
+        let checked_user = Arc::clone(&found);
         let submitted = server.password_checks.submit(PasswordCheck {
             is_known: users.has_password(&name),
             is_quick: users.is_quick(&name),
             network: channel.peer.network(),
             name: name.clone(),
             run: Box::new(move || {
-                let found = users.user_name(&channel.peer, &name, &password);
-                let is_right = found.is_ok();
-                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+                let user = users.user_name(&channel.peer, &name, &password);
+                let is_right = user.is_ok();
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(user);
                 is_right
             }),
             end: Box::new(move || {
-                let mut result = refused.lock().unwrap_or_else(PoisonError::into_inner);
-                result.get_or_insert(Err(StatusCode::BadUserAccessDenied));
-                drop(result);
+                let mut user = checked_user.lock().unwrap_or_else(PoisonError::into_inner);
+                let outcome = user.take();
+                drop(user);
+                *result.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(outcome.unwrap_or(Err(StatusCode::BadUserAccessDenied)));
                 checked.done(Ok(()));
             }),
         });
@@ -280,7 +284,7 @@ impl Activation {
 struct PasswordTask {
     user: UserIdentity,
     pending: Arc<Pending>,
-    /// Open when the password was checked.
+    /// Open at the end of the check. The result is there from then on.
     gate: Arc<Gate>,
     result: Arc<Mutex<Option<Result<RoleSet, StatusCode>>>>,
     has_waited: bool,
