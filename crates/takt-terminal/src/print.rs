@@ -15,7 +15,7 @@ pub fn line(text: impl std::fmt::Display) {
     lines([text]);
 }
 
-/// Prints lines, each as [`line`] does.
+/// Prints lines, each as [`line()`] does.
 pub fn lines(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     let mut out = std::io::stdout().lock();
     let mut printed = Ok(());
@@ -26,7 +26,7 @@ pub fn lines(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     written(printed.and_then(|()| out.flush()));
 }
 
-/// Prints the content of a file unchanged. Texts for people are printed by [`line`] and [`lines`]. A failure is handled by
+/// Prints the content of a file unchanged. Texts for people are printed by [`line()`] and [`lines`]. A failure is handled by
 /// [`written`].
 pub fn bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
@@ -50,7 +50,7 @@ pub fn written(outcome: std::io::Result<()>) {
     std::process::exit(1);
 }
 
-/// Prints one line to the error output, escaped as by [`line`]. A failure is ignored, because it cannot be reported.
+/// Prints one line to the error output, escaped as by [`line()`]. A failure is ignored, because it cannot be reported.
 pub fn complain(text: impl std::fmt::Display) {
     let text = text.to_string();
     let _ = writeln!(std::io::stderr(), "{}", escaped_output(&text));
