@@ -29,10 +29,10 @@ pub fn decode<'a, T>(
     decode_within(bytes, Limits::DEFAULT, decode)
 }
 
-/// Does the same as [`decode`](self::decode), within other limits than the default ones.
+/// Does the same as [`decode`], within other limits than the default ones.
 ///
 /// # Errors
-/// As [`decode`](self::decode).
+/// As [`decode`].
 pub fn decode_within<'a, T>(
     bytes: &'a [u8],
     limits: Limits,
@@ -41,10 +41,10 @@ pub fn decode_within<'a, T>(
     decode_with(bytes, limits, decode)
 }
 
-/// Does the same as [`decode`](self::decode), with errors of another type.
+/// Does the same as [`decode`], with errors of another type.
 ///
 /// # Errors
-/// As [`decode`](self::decode).
+/// As [`decode`].
 pub fn decode_as<'a, T, E>(
     bytes: &'a [u8],
     decode: impl Fn(&mut Decoder<'a>) -> Result<T, E>,
