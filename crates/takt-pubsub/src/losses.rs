@@ -1,5 +1,6 @@
 //! Numbers of lost messages, by cause.
 
+#[cfg(feature = "runtime")]
 use takt_link::LinkCounters;
 
 /// Cause of lost messages.
@@ -101,6 +102,7 @@ impl Losses {
     }
 
     /// Adds the messages that a link has lost.
+    #[cfg(feature = "runtime")]
     pub fn add_link(&mut self, counters: &LinkCounters) {
         self.add(LossCause::Overflow, counters.overflowed);
         self.add(LossCause::Discard, counters.discarded);

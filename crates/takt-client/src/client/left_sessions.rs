@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::session::Session;
+use takt_ua::structures::CreateSessionResponse;
+
+use super::server_run::ServerRun;
 use crate::endpoint::Endpoint;
 
 /// Largest number of kept sessions; the oldest ones are forgotten.
@@ -18,7 +20,9 @@ pub struct LeftSessions(Arc<Mutex<Vec<Left>>>);
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) endpoint: Endpoint,
-    pub(super) session: Session,
+    /// Response that created the session.
+    pub(super) created: CreateSessionResponse,
+    pub(super) run: ServerRun,
     /// True if its Subscriptions are of no more use: nobody can continue them.
     pub(super) ends_subscriptions: bool,
 }
@@ -63,7 +67,6 @@ impl Eq for LeftSessions {}
 #[cfg(test)]
 mod tests {
     use takt_ua::NodeId;
-    use takt_ua::structures::CreateSessionResponse;
 
     use super::*;
 
@@ -75,17 +78,18 @@ mod tests {
         for number in 0..20_u32 {
             left.keep(Left {
                 endpoint: endpoint(4840),
-                session: Session::of(CreateSessionResponse {
+                created: CreateSessionResponse {
                     authentication_token: number.into(),
                     ..CreateSessionResponse::default()
-                }),
+                },
+                run: ServerRun::begun(),
                 ends_subscriptions: true,
             });
         }
         assert!(shared.take(&endpoint(4841)).is_none());
         let mut kept: Vec<_> = std::iter::from_fn(|| shared.take(&endpoint(4840))).collect();
-        kept.sort_by_key(|one| one.session.authentication_token().clone());
-        let tokens = kept.iter().map(|one| one.session.authentication_token());
+        kept.sort_by_key(|one| one.created.authentication_token.clone());
+        let tokens = kept.iter().map(|one| &one.created.authentication_token);
         let expected: Vec<NodeId> = (4..20_u32).map(NodeId::from).collect();
         assert!(tokens.eq(&expected));
     }

@@ -210,9 +210,11 @@ impl<T: Connection> Link<T> {
     /// Leaves the session of a lost connection to the next one, which closes it.
     pub(crate) fn leave(&mut self, endpoint: &Endpoint, options: &ClientOptions) {
         if let Some(session) = self.lost.take() {
+            let (created, run) = session.into_parts();
             options.left_sessions.keep(Left {
                 endpoint: endpoint.clone(),
-                session,
+                created,
+                run,
                 ends_subscriptions: self.resumes,
             });
         }
@@ -227,9 +229,9 @@ async fn close_left<T: Connection>(
     options: &ClientOptions,
     deadline: Instant,
 ) -> Result<bool, ClientError> {
-    while let Some(mut left) = options.left_sessions.take(endpoint) {
+    while let Some(left) = options.left_sessions.take(endpoint) {
         // The server takes CloseSession on the channel of the session only (OPC 10000-4, 5.7.4).
-        let session = &mut left.session;
+        let mut session = Session::of(left.created, left.run);
         let resumed = session.resume(transport, endpoint, options, remaining(deadline));
         match resumed.await {
             Ok(false) => return Ok(false),
@@ -240,7 +242,12 @@ async fn close_left<T: Connection>(
                     transport.exchange_one(&request, CLOSING).await;
             }
             Err(error) if error.is_connection() => {
-                options.left_sessions.keep(left);
+                let (created, run) = session.into_parts();
+                options.left_sessions.keep(Left {
+                    created,
+                    run,
+                    ..left
+                });
                 return Err(error);
             }
             // The server has no such session any more.

@@ -5,15 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use takt_ua::structures::{ReadRequest, ReadResponse, ReadValueId};
-use takt_ua::{DateTime, NodeId, Variant, ids};
-
-use super::connection::Connection;
-use super::message::request_header;
-use crate::error::ClientError;
-
-/// AttributeId of the Value (OPC 10000-6, A.1).
-const VALUE: u32 = 13;
+use takt_ua::DateTime;
 
 /// CurrentTime of a server may be this old.
 const MARGIN: Duration = Duration::from_secs(2);
@@ -30,48 +22,8 @@ pub(super) struct ServerRun {
 /// Times of the ServerStatus (OPC 10000-5, 12.10).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ServerTimes {
-    start: Option<DateTime>,
-    now: Option<DateTime>,
-}
-
-impl ServerTimes {
-    /// Reads the times in an activated Session. Times that cannot be read are missing.
-    ///
-    /// # Errors
-    /// Those of the connection.
-    pub(super) async fn read<T: Connection>(
-        transport: &mut T,
-        token: &NodeId,
-        timeout: Duration,
-    ) -> Result<Self, ClientError> {
-        let nodes = [
-            ids::SERVER_SERVER_STATUS_START_TIME,
-            ids::SERVER_SERVER_STATUS_CURRENT_TIME,
-        ];
-        let nodes_to_read = nodes.map(|node| ReadValueId {
-            node_id: node.into(),
-            attribute_id: VALUE,
-            ..ReadValueId::default()
-        });
-        let request = ReadRequest {
-            request_header: request_header(token, 4, timeout),
-            nodes_to_read: nodes_to_read.into(),
-            ..ReadRequest::default()
-        };
-        let response: ReadResponse = match transport.exchange_one(&request, timeout).await {
-            Err(error) if error.is_connection() => return Err(error),
-            Err(_) => return Ok(Self::default()),
-            Ok(response) => response,
-        };
-        let time = |at: usize| match response.results.get(at)?.value {
-            Some(Variant::DateTime(time)) if time != DateTime::MIN => Some(time),
-            _ => None,
-        };
-        Ok(Self {
-            start: time(0),
-            now: time(1),
-        })
-    }
+    pub(super) start: Option<DateTime>,
+    pub(super) now: Option<DateTime>,
 }
 
 impl ServerRun {

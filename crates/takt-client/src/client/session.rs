@@ -5,7 +5,9 @@ use std::time::Duration;
 use takt_crypto::{AsymmetricSignature, Certificate, OwnCertificate, PublicKey};
 use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, LocalizedText, NodeId, SECURITY_POLICY_NONE, StatusCode};
+use takt_ua::{
+    ByteString, DateTime, LocalizedText, NodeId, SECURITY_POLICY_NONE, StatusCode, Variant, ids,
+};
 
 use super::connection::Connection;
 use super::ephemeral_key;
@@ -90,7 +92,7 @@ impl Session {
         created
             .server_endpoints
             .retain(|offer| is_of_channel(endpoint, offer, transport.secured()));
-        let mut session = Self::of(created);
+        let mut session = Self::of(created, ServerRun::begun());
         let activated = match proof {
             Ok(proof) => {
                 let activated = session.activate(transport, endpoint, options, proof, timeout);
@@ -147,7 +149,7 @@ impl Session {
         };
         self.activate(transport, endpoint, options, client_signature, timeout)
             .await?;
-        let times = ServerTimes::read(transport, &self.authentication_token, timeout).await?;
+        let times = server_times(transport, &self.authentication_token, timeout).await?;
         Ok(self.run.goes_on(times))
     }
 
@@ -179,18 +181,24 @@ impl Session {
     }
 
     /// Creates the session that a server has created now.
-    pub(super) fn of(created: CreateSessionResponse) -> Self {
+    /// Returns the session that this response has created in a run of its server.
+    pub(super) fn of(created: CreateSessionResponse, run: ServerRun) -> Self {
         Self {
             authentication_token: created.authentication_token.clone(),
-            run: ServerRun::begun(),
+            run,
             created,
         }
+    }
+
+    /// Returns the newest response that created it, and the run of its server.
+    pub(super) fn into_parts(self) -> (CreateSessionResponse, ServerRun) {
+        (self.created, self.run)
     }
 
     /// Reads when the server was started, so that [`resume`](Self::resume) knows it again.
     pub(super) async fn know_run<T: Connection>(&mut self, transport: &mut T, timeout: Duration) {
         // The next request meets a connection that is lost.
-        if let Ok(times) = ServerTimes::read(transport, &self.authentication_token, timeout).await {
+        if let Ok(times) = server_times(transport, &self.authentication_token, timeout).await {
             self.run.know(times);
         }
     }
@@ -221,6 +229,47 @@ impl Session {
             delete_subscriptions: true,
         }
     }
+}
+
+/// AttributeId of the Value (OPC 10000-6, A.1).
+const VALUE: u32 = 13;
+
+/// Reads the times of the server in an activated Session. Times that cannot be read are missing.
+///
+/// # Errors
+/// Those of the connection.
+async fn server_times<T: Connection>(
+    transport: &mut T,
+    token: &NodeId,
+    timeout: Duration,
+) -> Result<ServerTimes, ClientError> {
+    let nodes = [
+        ids::SERVER_SERVER_STATUS_START_TIME,
+        ids::SERVER_SERVER_STATUS_CURRENT_TIME,
+    ];
+    let nodes_to_read = nodes.map(|node| ReadValueId {
+        node_id: node.into(),
+        attribute_id: VALUE,
+        ..ReadValueId::default()
+    });
+    let request = ReadRequest {
+        request_header: request_header(token, 4, timeout),
+        nodes_to_read: nodes_to_read.into(),
+        ..ReadRequest::default()
+    };
+    let response: ReadResponse = match transport.exchange_one(&request, timeout).await {
+        Err(error) if error.is_connection() => return Err(error),
+        Err(_) => return Ok(ServerTimes::default()),
+        Ok(response) => response,
+    };
+    let time = |at: usize| match response.results.get(at)?.value {
+        Some(Variant::DateTime(time)) if time != DateTime::MIN => Some(time),
+        _ => None,
+    };
+    Ok(ServerTimes {
+        start: time(0),
+        now: time(1),
+    })
 }
 
 /// Returns true for the StatusCodes of servers that refuse a session without security.
