@@ -7,7 +7,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Structure, Variant, ids};
 
-use super::attributes::Attribute;
+use super::attribute::Attribute;
 
 /// Selected fields of Events, and conditions that all have to hold.
 ///

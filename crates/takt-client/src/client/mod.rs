@@ -6,6 +6,7 @@
 //! end of a server is an error at once. A Client is used by one thread.
 
 mod answer_budget;
+mod attribute;
 mod attributes;
 mod batches;
 mod browse_path;
@@ -60,7 +61,7 @@ pub(crate) use self::{
     views::ViewServices,
 };
 pub use answer_budget::AnswerBudget;
-pub use attributes::Attribute;
+pub use attribute::Attribute;
 pub(crate) use attributes::AttributeServices;
 pub(crate) use batches::{Batched, Batches};
 pub use choice::{ClientSecurity, SecurityChoice};

@@ -9,6 +9,7 @@ use takt_ua::{
     ByteString, DateTime, LocalizedText, NodeId, SECURITY_POLICY_NONE, StatusCode, Variant, ids,
 };
 
+use super::attribute::Attribute;
 use super::connection::Connection;
 use super::ephemeral_key;
 use super::message::{request_header, text};
@@ -29,7 +30,6 @@ pub(crate) const CLOSING: Duration = Duration::from_millis(200);
 /// An activated session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    authentication_token: NodeId,
     run: ServerRun,
     /// Response that created it, with the endpoints of its channel only; its nonce is the newest one.
     created: CreateSessionResponse,
@@ -149,7 +149,7 @@ impl Session {
         };
         self.activate(transport, endpoint, options, client_signature, timeout)
             .await?;
-        let times = server_times(transport, &self.authentication_token, timeout).await?;
+        let times = server_times(transport, self.authentication_token(), timeout).await?;
         Ok(self.run.goes_on(times))
     }
 
@@ -166,7 +166,7 @@ impl Session {
         let activated: ActivateSessionResponse = transport
             .exchange_one(
                 &ActivateSessionRequest {
-                    request_header: request_header(&self.authentication_token, 2, timeout),
+                    request_header: request_header(self.authentication_token(), 2, timeout),
                     client_signature,
                     user_identity_token,
                     user_token_signature,
@@ -183,11 +183,7 @@ impl Session {
     /// Creates the session that a server has created now.
     /// Returns the session that this response has created in a run of its server.
     pub(super) fn of(created: CreateSessionResponse, run: ServerRun) -> Self {
-        Self {
-            authentication_token: created.authentication_token.clone(),
-            run,
-            created,
-        }
+        Self { run, created }
     }
 
     /// Returns the newest response that created it, and the run of its server.
@@ -198,13 +194,13 @@ impl Session {
     /// Reads when the server was started, so that [`resume`](Self::resume) knows it again.
     pub(super) async fn know_run<T: Connection>(&mut self, transport: &mut T, timeout: Duration) {
         // The next request meets a connection that is lost.
-        if let Ok(times) = server_times(transport, &self.authentication_token, timeout).await {
+        if let Ok(times) = server_times(transport, self.authentication_token(), timeout).await {
             self.run.know(times);
         }
     }
 
     pub(crate) fn authentication_token(&self) -> &NodeId {
-        &self.authentication_token
+        &self.created.authentication_token
     }
 
     /// Closes the session at the server.
@@ -225,14 +221,11 @@ impl Session {
     /// Returns the request that closes the session and deletes its Subscriptions.
     pub(crate) fn close_request(&self, timeout: Duration) -> CloseSessionRequest {
         CloseSessionRequest {
-            request_header: request_header(&self.authentication_token, 3, timeout),
+            request_header: request_header(self.authentication_token(), 3, timeout),
             delete_subscriptions: true,
         }
     }
 }
-
-/// AttributeId of the Value (OPC 10000-6, A.1).
-const VALUE: u32 = 13;
 
 /// Reads the times of the server in an activated Session. Times that cannot be read are missing.
 ///
@@ -249,7 +242,7 @@ async fn server_times<T: Connection>(
     ];
     let nodes_to_read = nodes.map(|node| ReadValueId {
         node_id: node.into(),
-        attribute_id: VALUE,
+        attribute_id: Attribute::Value as u32,
         ..ReadValueId::default()
     });
     let request = ReadRequest {
