@@ -68,21 +68,25 @@ pub fn serve(
     Ok(())
 }
 
-/// Returns a Write of an array of null LocalizedTexts, each of one byte.
-fn write_texts(session: &Session, count: usize) -> Vec<u8> {
-    let write = WriteRequest {
+/// Returns a Write of the Variable.
+fn write_request(session: &Session, value: Variant) -> Vec<u8> {
+    request::message(&WriteRequest {
         request_header: session.header(),
         nodes_to_write: vec![WriteValue {
             node_id: node(),
             attribute_id: 13,
             value: DataValue {
-                value: Some(Vec::<LocalizedText>::new().into()),
+                value: Some(value),
                 ..DataValue::default()
             },
             ..WriteValue::default()
         }],
-    };
-    let mut message = request::message(&write);
+    })
+}
+
+/// Returns a Write of an array of null LocalizedTexts, each of one byte.
+fn write_texts(session: &Session, count: usize) -> Vec<u8> {
+    let mut message = write_request(session, Vec::<LocalizedText>::new().into());
     // The message ends with the length of the array.
     message.truncate(message.len() - size_of::<u32>());
     message.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
@@ -120,20 +124,9 @@ pub(crate) fn write_and_read(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut sessions = Vec::new();
     for _ in 0..attacker.count(4) {
         let session = Session::open(attacker, Way::Tcp)?;
-        let write = WriteRequest {
-            request_header: session.header(),
-            nodes_to_write: vec![WriteValue {
-                node_id: node(),
-                attribute_id: 13,
-                value: DataValue {
-                    value: Some(value()),
-                    ..DataValue::default()
-                },
-                ..WriteValue::default()
-            }],
-        };
+        let write = write_request(&session, value());
         let read = request::read_request(&session.token, &node());
-        sessions.push((session, request::message(&write), request::message(&read)));
+        sessions.push((session, write, request::message(&read)));
     }
     while attacker.goes_on() {
         for (session, write, read) in &mut sessions {

@@ -14,7 +14,7 @@ use takt_space::Event;
 use takt_ua::enumerations::FilterOperator;
 use takt_ua::{LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
 
-const TEMPERATURE: &str = "Chamber/Temperature";
+pub(crate) const TEMPERATURE: &str = "Chamber/Temperature";
 
 fn registry(directory: &Path) -> Registry {
     Registry::start(RegistryOptions {
@@ -44,7 +44,7 @@ fn provider(directory: &Path) -> Provider {
     provider
 }
 
-fn connect(directory: &Path, name: &str) -> Client {
+pub(crate) fn connect(directory: &Path, name: &str) -> Client {
     let endpoint: Endpoint = format!("opc.iox2://{name}").parse().unwrap();
     Client::connect(&endpoint, client_options(directory)).unwrap()
 }
@@ -98,7 +98,7 @@ impl Watch {
     }
 }
 
-fn set(directory: &Path, value: f64) {
+pub(crate) fn set(directory: &Path, value: f64) {
     let mut client = connect(directory, "Oven");
     client
         .write(&NodeId::string(1, TEMPERATURE), value.into())

@@ -4,15 +4,15 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::{PATIENCE, client_options, eventually, options};
+use crate::alarms::{TEMPERATURE, connect, set};
+use crate::support::{PATIENCE, eventually, options};
 use takt_app::{
-    Client, DateTime, Endpoint, EventQuery, HistoryRange, LimitAlarm, Provider, Subscription,
-    SubscriptionOptions, Variable,
+    DateTime, EventQuery, HistoryRange, LimitAlarm, Provider, Subscription, SubscriptionOptions,
+    Variable,
 };
 use takt_registry::{Registry, RegistryHistoryOptions, RegistryOptions};
 use takt_ua::{LocalizedText, NodeId, Variant, ids};
 
-const TEMPERATURE: &str = "Chamber/Temperature";
 const REGISTRY: &str = "SemanticRegistryServer";
 
 fn registry(directory: &Path) -> Registry {
@@ -39,18 +39,6 @@ fn provider(directory: &Path) -> Provider {
         .unwrap();
     eventually("it registers", || provider.is_registered());
     provider
-}
-
-fn connect(directory: &Path, name: &str) -> Client {
-    let endpoint: Endpoint = format!("opc.iox2://{name}").parse().unwrap();
-    Client::connect(&endpoint, client_options(directory)).unwrap()
-}
-
-fn set(directory: &Path, value: f64) {
-    let node = NodeId::string(1, TEMPERATURE);
-    connect(directory, "Oven")
-        .write(&node, value.into())
-        .unwrap();
 }
 
 /// The fields Retain, ActiveState/Id and EventId, and the ConditionId.
