@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use crate::error::BenchError;
 
-/// Makes a directory with a name that nobody can guess, which only this user may open. In a directory that all users may write,
-/// another one could have made a directory with a name that is known before.
+/// Makes a directory with a random name, which only this user may open. In a directory that all users may write, another user can
+/// make a directory with a predictable name first.
 ///
 /// # Errors
 /// The directory cannot be made.

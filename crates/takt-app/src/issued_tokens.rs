@@ -64,7 +64,7 @@ pub(crate) struct IssuedTokens {
 #[derive(Debug)]
 struct ReadKeys {
     read_at: Option<FileState>,
-    /// The keys, or the reason why there are none: then no token is accepted. A key that was removed is valid for nobody.
+    /// The keys, or the reason why there are none: then no token is accepted. No token of a removed key is accepted.
     keys: Result<Arc<JwtKeys>, String>,
 }
 

@@ -91,7 +91,7 @@ impl CellReader {
         }
     }
 
-    /// Returns whether the cell has a deadline that nobody watches any more.
+    /// Returns whether the cell has a deadline, and the thread that watches it stands still.
     #[inline]
     fn is_unwatched(&self) -> bool {
         // In the cache line of the published generation. Without a deadline, the clock is not read.

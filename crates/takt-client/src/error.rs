@@ -334,7 +334,7 @@ impl ClientError {
         )
     }
 
-    /// Returns whether nobody listens at the endpoint: its server has ended, and its sessions with it.
+    /// Returns whether the host has refused the connection: the server has ended, and its Sessions with it.
     pub(crate) fn is_refused(&self) -> bool {
         let Self::Unreachable { cause, .. } = self else {
             return false;

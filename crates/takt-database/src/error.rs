@@ -93,7 +93,7 @@ pub trait TransactionError: Sized {
     /// Returns the error of redb.
     ///
     /// # Errors
-    /// It is no error of redb.
+    /// The error is one of the transaction's own.
     fn into_redb(self) -> Result<redb::Error, Self>;
 }
 

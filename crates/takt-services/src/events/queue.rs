@@ -16,8 +16,8 @@ const WAITING: usize = 4096;
 /// Maximum number of Conditions whose last Event is kept for ConditionRefresh.
 const MAX_CONDITIONS: usize = 10_000;
 
-/// Time for which a refresh tells the end of a Condition that nobody could see: clients come back after a restart of the server one
-/// after another.
+/// Time for which a refresh sends the end of a Condition that no client could see: after a restart of the server, clients come back
+/// one after another.
 const ENDED: Duration = Duration::from_secs(600);
 
 /// Recorder of the Events of a server, for a history.

@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(first.discovery_url, "opc.tcp://10.0.0.8:4840");
     }
 
-    /// A thousand records that never expire keep nobody from being found.
+    /// Servers are found beside a thousand records that never expire.
     #[test]
     fn a_flood_of_one_source_gives_way_and_one_of_many_sources_ends_with_its_round() {
         let is_known = |records: &Records, name: &str| {

@@ -27,7 +27,7 @@ const NAME: usize = 2_000;
 /// References in one answer.
 const REFERENCES: u32 = 500;
 
-/// Bytes of all answers after which the server has found nobody who stops it.
+/// Bytes of all answers after which the client should have stopped: the server ends the test.
 const WITHOUT_END: usize = 1 << 30;
 
 /// The way in which the server has no end.
