@@ -17,7 +17,7 @@ use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
 use super::data_value::data_value;
 use super::fixed_message::FixedNetworkMessage;
 use super::mapping::{
-    GroupParameters, MessageMapping, SharedSamples, Sink, set_condition, writer_settings,
+    GroupParameters, MessageMapping, Sent, SharedSamples, Sink, set_condition, writer_settings,
 };
 use super::plan::{Alike, Plan};
 use super::protection;
@@ -91,38 +91,37 @@ impl JsonMapping {
         writers: &mut [DataSetWriter],
         messages: Vec<(usize, JsonDataSetMessage)>,
         sink: &mut dyn Sink,
-    ) -> Result<usize, PublishError> {
+    ) -> Sent {
+        let mut sent = Sent::default();
         let limit = sink.limit();
         let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
         let first = indexes.first().and_then(|index| writers.get(*index));
         let message = JsonMessage::Data(self.network_message(group, first, messages));
-        let encoded = message.encode().map_err(|error| {
-            set_condition(writers, &indexes, Condition::Failed);
-            PublishError::from(error)
-        })?;
-        if encoded.len() <= limit {
-            set_condition(writers, &indexes, Condition::Ready);
-            sink.send(encoded.as_bytes(), None)?;
-            return Ok(1);
-        }
-        match message {
-            JsonMessage::Data(message) if indexes.len() > 1 => {
-                let (mut count, mut outcome) = (0, Ok(()));
-                for one in indexes.into_iter().zip(message.messages) {
-                    match self.send_messages(group, writers, vec![one], sink) {
-                        Ok(sent) => count += sent,
-                        Err(error) => outcome = Err(error),
-                    }
-                }
-                outcome.map(|()| count)
+        let error = match message.encode() {
+            Ok(encoded) if encoded.len() <= limit => {
+                set_condition(writers, &indexes, Condition::Ready);
+                sent.note(sink.send(encoded.as_bytes(), None));
+                return sent;
             }
             // The JSON mapping has no chunks.
+            Ok(encoded) => PublishError::TooLong {
+                length: encoded.len(),
+                limit,
+            },
+            Err(error) => error.into(),
+        };
+        match message {
+            JsonMessage::Data(message) if indexes.len() > 1 => {
+                for one in indexes.into_iter().zip(message.messages) {
+                    sent.add(self.send_messages(group, writers, vec![one], sink));
+                }
+            }
             _ => {
                 set_condition(writers, &indexes, Condition::Failed);
-                let length = encoded.len();
-                Err(PublishError::TooLong { length, limit })
+                sent.fail(error);
             }
         }
+        sent
     }
 
     /// Returns a NetworkMessage with the headers of the NetworkMessageContentMask (OPC 10000-14, 6.3.2.1.1); `first` is the
@@ -266,7 +265,7 @@ impl MessageMapping for JsonMapping {
         writers: &mut [DataSetWriter],
         shared: SharedSamples,
         sink: &mut dyn Sink,
-    ) -> Result<usize, PublishError> {
+    ) -> Sent {
         let now = shared.now;
         let mut messages = Vec::new();
         for (index, sample) in shared.samples {
@@ -278,7 +277,7 @@ impl MessageMapping for JsonMapping {
             messages.extend(message.map(|message| (index, message)));
         }
         if messages.is_empty() {
-            return Ok(0);
+            return Sent::default();
         }
         self.send_messages(group, writers, messages, sink)
     }

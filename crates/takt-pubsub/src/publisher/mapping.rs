@@ -34,6 +34,38 @@ pub(super) struct SharedSamples {
     pub(super) samples: Vec<(usize, Sample)>,
 }
 
+/// Numbers of messages, and the first error.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    /// Number of NetworkMessages that were sent.
+    pub(super) count: usize,
+    /// Number of messages that were not made, or not sent.
+    pub(super) failed: usize,
+    pub(super) error: Option<PublishError>,
+}
+
+impl Sent {
+    /// Notes a message that was sent, or not.
+    pub(super) fn note(&mut self, outcome: Result<(), PublishError>) {
+        match outcome {
+            Ok(()) => self.count += 1,
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Notes a message that was not made, or not sent.
+    pub(super) fn fail(&mut self, error: PublishError) {
+        self.failed += 1;
+        self.error.get_or_insert(error);
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.failed += other.failed;
+        self.error = self.error.take().or(other.error);
+    }
+}
+
 /// Destination of encoded messages.
 pub(super) trait Sink {
     /// Returns the length of the longest NetworkMessage, in bytes.
@@ -61,14 +93,15 @@ pub(super) trait MessageMapping: Debug + Send {
         now: Now,
     ) -> Option<FixedNetworkMessage>;
 
-    /// Sends samples in one message, or in several if that is too long. Returns the number of messages.
+    /// Sends samples in one message, or in several if that is too long or one of them cannot be encoded: it does not hold back
+    /// the others.
     fn send(
         &mut self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
         shared: SharedSamples,
         sink: &mut dyn Sink,
-    ) -> Result<usize, PublishError>;
+    ) -> Sent;
 
     /// Returns a message with the metadata of a writer.
     fn meta_data_message(

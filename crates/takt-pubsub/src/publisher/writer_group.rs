@@ -13,7 +13,7 @@ use takt_wire::PublisherId;
 use super::data_set_writer::{DataSetWriter, Sample};
 use super::fixed_message::FixedNetworkMessage;
 use super::json::JsonMapping;
-use super::mapping::{GroupParameters, MessageMapping, SharedSamples};
+use super::mapping::{GroupParameters, MessageMapping, Sent, SharedSamples};
 use super::output::Output;
 use super::plan::Plan;
 use super::protection::{ProtectingSink, Protection, send};
@@ -32,6 +32,8 @@ pub struct PublishedMessages {
     pub network_messages: usize,
     /// Number of those that were made on the fast path.
     pub fixed: usize,
+    /// Number of messages that were not made, or not sent.
+    pub failed: usize,
 }
 
 /// Group of DataSetWriters, which makes their NetworkMessages in each publishing interval.
@@ -200,15 +202,29 @@ impl WriterGroup {
         connection: PubSubState,
         output: &mut O,
     ) -> Result<PublishedMessages, PublishError> {
+        match self.publish_all(now, connection, output) {
+            (published, None) => Ok(published),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// Sends the messages of one publishing interval, as [`publish`](Self::publish) does. Returns the numbers of messages also
+    /// after an error, with the first error.
+    pub fn publish_all<O: Output>(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        output: &mut O,
+    ) -> (PublishedMessages, Option<PublishError>) {
         let mut published = PublishedMessages::default();
         if let Some(protection) = &self.protection {
             self.condition = protection.condition(now);
         }
         let state = self.state(connection);
         if state != PubSubState::Operational {
-            return Ok(published);
+            return (published, None);
         }
-        let mut outcome = Ok(());
+        let mut all = Sent::default();
         for index in 0..self.plans.len() {
             let sent = match self.publish_fixed(index, now, output) {
                 Ok(true) => {
@@ -217,15 +233,16 @@ impl WriterGroup {
                     continue;
                 }
                 Ok(false) => self.publish_general(index, now, state, output),
-                Err(error) => Err(error),
+                Err(error) => {
+                    all.fail(error);
+                    continue;
+                }
             };
-            match sent {
-                Ok(count) => published.network_messages += count,
-                Err(error) if outcome.is_ok() => outcome = Err(error),
-                Err(_) => {}
-            }
+            all.add(sent);
         }
-        outcome.map(|()| published)
+        published.network_messages += all.count;
+        published.failed = all.failed;
+        (published, all.error)
     }
 
     /// Sends a message on the fast path; returns `false` if the general encoder has to make it this time.
@@ -273,13 +290,15 @@ impl WriterGroup {
         now: Now,
         state: PubSubState,
         output: &mut O,
-    ) -> Result<usize, PublishError> {
+    ) -> Sent {
+        let mut all = Sent::default();
         let Some(planned) = self.plans.get(plan) else {
-            return Ok(0);
+            return all;
         };
         let (number, members) = (planned.network_message_number, planned.writers.clone());
-        let (mut count, mut outcome, mut length) = (0, Ok(()), 0);
+        let mut length = 0;
         loop {
+            let before = all.count;
             let (samples, more) = self.sample(&members, now, state);
             if !samples.is_empty() {
                 let mut sink = ProtectingSink {
@@ -299,21 +318,19 @@ impl WriterGroup {
                     },
                     &mut sink,
                 );
-                match sent {
-                    Ok(sent) => count += sent,
-                    Err(error) => outcome = Err(error),
-                }
+                all.add(sent);
                 length = sink.length;
             }
-            if !more || outcome.is_err() {
+            // Events wait for the next interval if nothing can be sent.
+            if !more || (all.failed > 0 && all.count == before) {
                 break;
             }
         }
         // Chunks, and messages that were divided, have no fixed layout.
-        if count == 1 {
+        if all.count == 1 {
             self.note_length(plan, length, now);
         }
-        outcome.map(|()| count)
+        all
     }
 
     /// Builds a fixed layout if messages of the general encoder have become alike.

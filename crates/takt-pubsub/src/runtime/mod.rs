@@ -41,7 +41,7 @@ use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
-use crate::subscriber::{DataTarget, Subscriber, SubscriberObserver};
+use crate::subscriber::{CellParts, DataTarget, Subscriber, SubscriberObserver};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
 use links::ReaderLinkPlans;
@@ -104,6 +104,7 @@ impl PubSub {
         };
         check::refuse(&starting).map_err(|mistake| StartError::Mistake(Box::new(mistake)))?;
         let mut announced = Vec::new();
+        let mut parts = CellParts::default();
         for connection in configuration.connections.iter().filter(enabled) {
             // One connection of a Publisher speaks for all of it; otherwise each would announce the same.
             let is_first = !announced.contains(&&connection.publisher_id);
@@ -126,7 +127,14 @@ impl PubSub {
                 .any(|group| !group.data_set_readers.is_empty())
             {
                 let observer = observers(connection);
-                running.start_connection(configuration, connection, target, observer, options)?;
+                running.start_connection(
+                    configuration,
+                    connection,
+                    target,
+                    &mut parts,
+                    observer,
+                    options,
+                )?;
             }
         }
         Ok(running)
@@ -321,6 +329,7 @@ impl PubSub {
         configuration: &PubSubConfiguration2DataType,
         connection: &PubSubConnectionDataType,
         target: &mut dyn DataTarget,
+        parts: &mut CellParts,
         observer: Box<dyn SubscriberObserver + Send>,
         options: &RuntimeOptions,
     ) -> Result<(), StartError> {
@@ -331,7 +340,8 @@ impl PubSub {
         let discovery = discovery.filter(LinkPlan::is_shared);
         let shared = discovery.clone().map(|link| links.add(link));
         let standalone = &configuration.subscribed_data_sets;
-        let mut subscriber = Subscriber::new(connection, standalone, target).map_err(within)?;
+        let mut subscriber =
+            Subscriber::with_parts(connection, standalone, target, parts).map_err(within)?;
         for (reader, (data, meta_data)) in links.of_readers.into_iter().enumerate() {
             let meta_data = meta_data.into_iter().chain(shared).collect();
             subscriber.set_reader_links(reader, data, meta_data);

@@ -20,7 +20,7 @@ use super::status::{Status, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
 use crate::losses::{LossCause, Losses};
-use crate::publisher::{PublishedMessages, WriterGroup};
+use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
 use crate::time::Now;
@@ -180,15 +180,14 @@ impl PublisherThread {
         let sender = links.data.as_mut();
         let mut output = LinkOutput::new(sender).with_launch_time(launch_time);
         // A link that is down tries again with every message.
-        let outcome = self
+        let (published, error) = self
             .group
-            .publish(now, PubSubState::Operational, &mut output);
+            .publish_all(now, PubSubState::Operational, &mut output);
         let flushed = links.data.flush();
-        let errors = u64::from(outcome.is_err()) + u64::from(flushed.is_err());
-        let published = outcome.unwrap_or_else(|error| {
+        let errors = published.failed as u64 + u64::from(flushed.is_err());
+        if let Some(error) = error {
             self.problems.tell(error);
-            PublishedMessages::default()
-        });
+        }
         if let Err(error) = flushed {
             self.problems.tell(error);
         }

@@ -7,6 +7,7 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
 use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 
+use super::cell_parts::CellParts;
 use super::data_set_reader::{DataSetReader, StateChanges};
 use super::expected::ReaderLinks;
 use super::fixed::FixedLayouts;
@@ -131,6 +132,16 @@ impl Subscriber {
         standalone: &[StandaloneSubscribedDataSetDataType],
         target: &mut dyn DataTarget,
     ) -> Result<Self, ConfigurationError> {
+        Self::with_parts(connection, standalone, target, &mut CellParts::default())
+    }
+
+    /// Creates a subscriber as [`new`](Self::new) does; `parts` are those of cells that other connections write, too.
+    pub(crate) fn with_parts(
+        connection: &PubSubConnectionDataType,
+        standalone: &[StandaloneSubscribedDataSetDataType],
+        target: &mut dyn DataTarget,
+        parts: &mut CellParts,
+    ) -> Result<Self, ConfigurationError> {
         let mut subscriber = Self::default();
         for group in &connection.reader_groups {
             let name = group.name.to_string();
@@ -149,6 +160,11 @@ impl Subscriber {
                 name,
                 enabled: group.enabled,
             });
+        }
+        let readers = subscriber.readers.iter_mut();
+        let targets = readers.flat_map(|reader| &mut reader.targets);
+        for (cell, part) in targets.filter_map(|target| target.part_mut()) {
+            parts.join(cell, part);
         }
         Ok(subscriber)
     }

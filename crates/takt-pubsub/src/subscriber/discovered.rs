@@ -6,7 +6,7 @@
 use takt_ua::structures::{
     DataSetMetaDataType, DataSetReaderDataType, JsonDataSetReaderMessageDataType,
 };
-use takt_ua::{ExtensionObject, Variant};
+use takt_ua::{DateTime, ExtensionObject, Variant};
 
 use super::connection::Subscriber;
 use super::data_set_reader::DataSetReader;
@@ -137,26 +137,28 @@ impl Subscriber {
     pub(super) fn give_meta_data(
         &mut self,
         meta_data: &DataSetMetaDataType,
+        now: DateTime,
         observer: &mut dyn SubscriberObserver,
         wants: impl Fn(&DataSetReader, Option<usize>) -> bool,
     ) -> Result<(), ReceiveError> {
         let size = meta_data_size(meta_data);
         let stays = |reader: &DataSetReader| wants(reader, None);
         self.with_room(size, &stays, observer, |subscriber| {
-            subscriber.try_giving_meta_data(meta_data, &wants)
+            subscriber.try_giving_meta_data(meta_data, now, &wants)
         })
     }
 
     fn try_giving_meta_data(
         &mut self,
         meta_data: &DataSetMetaDataType,
+        now: DateTime,
         wants: impl Fn(&DataSetReader, Option<usize>) -> bool,
     ) -> Result<(), ReceiveError> {
         let mut outcome = Ok(());
         let mut changed = false;
         for (reader, protection) in self.readers.iter_mut().zip(&self.protection_of) {
             if wants(reader, *protection) {
-                match reader.take_meta_data(meta_data) {
+                match reader.take_meta_data(meta_data, now) {
                     Ok(taken) => changed |= taken,
                     Err(error) => outcome = Err(error),
                 }

@@ -14,6 +14,8 @@ use crate::time::Now;
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) kind: DataSetKind,
+    /// True if the message has all fields of the DataSet. JSON messages of some Publishers have fewer.
+    pub(super) is_complete: bool,
     pub(super) sequence_number: Option<SequenceNumber>,
     pub(super) major_version: Option<u32>,
     pub(super) timestamp: Option<DateTime>,
@@ -52,6 +54,7 @@ impl DataSetReader {
         let number = message.sequence_number.or(group.sequence_number);
         let incoming = Incoming {
             kind,
+            is_complete: kind == DataSetKind::KeyFrame,
             sequence_number: number.map(SequenceNumber::UInt16),
             major_version: message.major_version,
             timestamp,
@@ -112,6 +115,9 @@ impl DataSetReader {
                 }
             }
         }
+        if incoming.is_complete {
+            self.fail_missing(&fields, now.date_time);
+        }
         observer.data_set(&ReceivedDataSet {
             reader: self,
             kind,
@@ -125,5 +131,15 @@ impl DataSetReader {
             self.report_damage(&damaged, observer);
         }
         outcome
+    }
+
+    /// Replaces the values of fields that a complete message should have and has not.
+    fn fail_missing(&mut self, fields: &[(usize, DataValue)], now: DateTime) {
+        let is_present = |field| fields.iter().any(|(index, _)| *index == field);
+        for target in &mut self.targets {
+            if !is_present(target.field) {
+                target.fail(StatusCode::BadConfigurationError, now);
+            }
+        }
     }
 }

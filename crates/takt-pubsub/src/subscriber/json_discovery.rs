@@ -42,9 +42,12 @@ impl Subscriber {
                 if self.max_discovered > 0 {
                     outcome = self.announce_writer(&source.said(), now, observer);
                 }
-                let given = self.give_meta_data(meta_data, observer, |reader, protection| {
-                    protection.is_none() && reader.is_of(source)
-                });
+                let given = self.give_meta_data(
+                    meta_data,
+                    now.date_time,
+                    observer,
+                    |reader, protection| protection.is_none() && reader.is_of(source),
+                );
                 outcome = outcome.and(given);
             }
         }

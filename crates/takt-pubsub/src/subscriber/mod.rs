@@ -1,5 +1,6 @@
 //! Subscribers: ReaderGroups and their DataSetReaders.
 
+mod cell_parts;
 mod connection;
 mod damage;
 mod data_set_kind;
@@ -22,6 +23,7 @@ mod reception;
 mod same_publisher;
 mod target;
 
+pub(crate) use cell_parts::CellParts;
 pub use connection::{Reception, Subscriber};
 pub use data_set_kind::DataSetKind;
 pub use data_set_reader::{DataSetReader, ReaderStatistics};

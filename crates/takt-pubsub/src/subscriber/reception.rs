@@ -280,7 +280,7 @@ impl Subscriber {
         if self.max_discovered > 0 {
             self.announce_writer(&said, now, observer)?;
         }
-        self.give_meta_data(meta_data, observer, |reader, expected| {
+        self.give_meta_data(meta_data, now.date_time, observer, |reader, expected| {
             expected == protection && reader.wants_announced(&said, origin.link)
         })
     }

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use takt_cell::{Cell, CellError};
+use takt_cell::Cell;
 use takt_ua::enumerations::{OverrideValueHandling, PubSubState};
 use takt_ua::structures::{DataSetReaderDataType, FieldMetaData, FieldTargetDataType};
 use takt_ua::{DataValue, DateTime, NodeId, NumericRange, StatusCode, Variant};
 
+use super::cell_parts::CellPart;
 use crate::error::ConfigurationProblem;
 
 /// Function that writes a value, and returns the StatusCode of an error.
@@ -70,7 +71,8 @@ pub(super) struct ReaderTarget {
     pub(super) field: usize,
     pub(super) target: FieldTarget,
     receiver_index_range: Option<NumericRange>,
-    write_index_range: Option<NumericRange>,
+    /// Part of the target's value that is written.
+    part: Option<CellPart>,
     handling: OverrideValueHandling,
     override_value: Variant,
     default_value: Variant,
@@ -96,7 +98,7 @@ impl ReaderTarget {
             field,
             target,
             receiver_index_range: range("ReceiverIndexRange", &receiver)?,
-            write_index_range: range("WriteIndexRange", &write)?,
+            part: range("WriteIndexRange", &write)?.map(CellPart::new),
             handling: configuration.map_or(OverrideValueHandling::Disabled, |configuration| {
                 configuration.override_value_handling
             }),
@@ -110,14 +112,23 @@ impl ReaderTarget {
 
     /// Returns the cell, if a value can be stored in it in its encoding.
     pub(super) fn plain_cell(&self) -> Option<&Arc<Cell>> {
-        let ranges = self.receiver_index_range.is_some() || self.write_index_range.is_some();
+        let ranges = self.receiver_index_range.is_some() || self.part.is_some();
         match &self.target {
             FieldTarget::Cell(cell) if !ranges => Some(cell),
             _ => None,
         }
     }
 
-    /// Writes a received value; a Bad value is replaced as configured (OPC 10000-14, Table 80).
+    /// Returns the part of a cell that is written, if it is one.
+    pub(super) fn part_mut(&mut self) -> Option<(&Arc<Cell>, &mut CellPart)> {
+        match &self.target {
+            FieldTarget::Cell(cell) => Some((cell, self.part.as_mut()?)),
+            FieldTarget::Callback(_) => None,
+        }
+    }
+
+    /// Writes a received value; a Bad value is replaced as configured (OPC 10000-14, Table 80), and so is a value that
+    /// cannot be written.
     pub(super) fn write(&mut self, value: DataValue, now: DateTime) -> Result<(), StatusCode> {
         if value.status_code().is_bad() {
             let status = value.status_code();
@@ -128,12 +139,23 @@ impl ReaderTarget {
             match range.read(whole) {
                 Ok(part) => value.value = Some(part),
                 Err(status) => {
-                    self.write_instead(status, now)?;
+                    self.fail(status, now);
                     return Err(status);
                 }
             }
         }
-        self.store(value, now)
+        let stored = self.store(value, now);
+        if let (Err(status), FieldTarget::Cell(_)) = (stored, &self.target) {
+            self.fail(status, now);
+        }
+        stored
+    }
+
+    /// Replaces the value after an error: an older one would look current.
+    #[cold]
+    pub(super) fn fail(&mut self, status: StatusCode, now: DateTime) {
+        // The first error is reported.
+        let _ = self.write_instead(status, now);
     }
 
     /// Writes the replacement of the value while the reader is not Operational.
@@ -152,25 +174,30 @@ impl ReaderTarget {
     }
 
     fn write_instead(&mut self, status: StatusCode, now: DateTime) -> Result<(), StatusCode> {
+        let bad = DataValue::status(status);
         let instead = match self.handling {
             OverrideValueHandling::OverrideValue => {
                 let value = DataValue::good(self.override_value.clone());
                 value.with_status(StatusCode::GoodLocalOverride)
             }
             OverrideValueHandling::LastUsableValue => {
-                let value = self
-                    .last_usable()
-                    .unwrap_or_else(|| self.default_value.clone());
-                DataValue::good(value).with_status(StatusCode::UncertainLastUsableValue)
+                let last = match (&self.part, &self.target) {
+                    // The cell keeps the part.
+                    (Some(_), FieldTarget::Cell(_)) => DataValue::default(),
+                    _ => DataValue::good(
+                        self.last_usable()
+                            .unwrap_or_else(|| self.default_value.clone()),
+                    ),
+                };
+                last.with_status(StatusCode::UncertainLastUsableValue)
             }
-            _ => DataValue::status(status),
+            _ => bad.clone(),
         };
         let outcome = self.store(instead.with_source_timestamp(now), now);
-        match outcome {
-            // The cell holds no value, so no part of it can be replaced.
-            Err(_) if self.write_index_range.is_some() => Ok(()),
-            outcome => outcome,
+        if let (Err(_), FieldTarget::Cell(_)) = (outcome, &self.target) {
+            self.store(bad.with_source_timestamp(now), now)?;
         }
+        outcome
     }
 
     fn last_usable(&self) -> Option<Variant> {
@@ -192,50 +219,15 @@ impl ReaderTarget {
             }
             FieldTarget::Cell(cell) => {
                 let time = value.source_timestamp.unwrap_or(now);
-                match &self.write_index_range {
-                    Some(range) => store_part(cell, range, value.value, status, time),
-                    None => {
-                        let stored = match &value.value {
-                            None => cell.set_status(status, time),
-                            Some(value) => cell.set(value, status, time),
-                        };
-                        stored.map_err(|error| not_stored(cell, &error, time))
-                    }
-                }
+                let stored = match (&self.part, value.value) {
+                    (Some(part), value) => return part.store(cell, value.as_ref(), status, time),
+                    (None, None) => cell.set_status(status, time),
+                    (None, Some(value)) => cell.set(&value, status, time),
+                };
+                stored.map_err(|error| error.status_code())
             }
         }
     }
-}
-
-/// Stores a part of the value of a cell. The rest of it stays, even if the part is Bad.
-fn store_part(
-    cell: &Cell,
-    range: &NumericRange,
-    part: Option<Variant>,
-    status: StatusCode,
-    time: DateTime,
-) -> Result<(), StatusCode> {
-    let code = |error: CellError| error.status_code();
-    match (cell.get().map_err(code)?.value, part) {
-        (None, None) => cell.set_status(status, time).map_err(code),
-        (None, Some(_)) => Err(StatusCode::BadIndexRangeNoData),
-        (Some(whole), None) => cell.set(&whole, status, time).map_err(code),
-        (Some(mut whole), Some(part)) => {
-            let written = range.write(&mut whole, &part);
-            let status = written.err().unwrap_or(status);
-            cell.set(&whole, status, time).map_err(code)?;
-            written
-        }
-    }
-}
-
-/// Returns the StatusCode of a value that a cell has refused, and sets it: its earlier value is not the current one any more.
-#[cold]
-pub(super) fn not_stored(cell: &Cell, error: &CellError, time: DateTime) -> StatusCode {
-    let status = error.status_code();
-    // A cell that does not take a status either has too many threads that set it.
-    let _ = cell.set_status(status, time);
-    status
 }
 
 /// Returns the default value of the field's type, for a field without a last usable value: zero or empty.
@@ -250,101 +242,4 @@ fn default_value(meta_data: &FieldMetaData) -> Variant {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn target(handling: OverrideValueHandling) -> (ReaderTarget, Arc<Cell>) {
-        let cell = Arc::new(Cell::of(&Variant::Int32(1)));
-        let configuration = FieldTargetDataType {
-            override_value_handling: handling,
-            override_value: Variant::Int32(99),
-            ..FieldTargetDataType::default()
-        };
-        let meta_data = FieldMetaData {
-            built_in_type: 6,
-            value_rank: -1,
-            ..FieldMetaData::default()
-        };
-        let target = FieldTarget::Cell(cell.clone());
-        (
-            ReaderTarget::new(0, &meta_data, target, Some(&configuration)).unwrap(),
-            cell,
-        )
-    }
-
-    #[test]
-    fn bad_values_are_replaced_as_in_table_80() {
-        use OverrideValueHandling as Handling;
-        let now = DateTime::now();
-        let bad = DataValue::status(StatusCode::BadSensorFailure);
-        for (handling, value, status) in [
-            (Handling::Disabled, None, StatusCode::BadSensorFailure),
-            (
-                Handling::LastUsableValue,
-                Some(5),
-                StatusCode::UncertainLastUsableValue,
-            ),
-            (
-                Handling::OverrideValue,
-                Some(99),
-                StatusCode::GoodLocalOverride,
-            ),
-        ] {
-            let (mut target, cell) = target(handling);
-            target.write(DataValue::good(5_i32), now).unwrap();
-            assert_eq!(cell.get().unwrap().value, Some(Variant::Int32(5)));
-            target.write(bad.clone(), now).unwrap();
-            let found = cell.get().unwrap();
-            assert_eq!(found.value, value.map(Variant::Int32));
-            assert_eq!(found.status_code(), status);
-        }
-    }
-
-    #[test]
-    fn a_reader_that_is_not_operational_sets_a_bad_status() {
-        use OverrideValueHandling as Handling;
-        let now = DateTime::now();
-        for (state, status) in [
-            (PubSubState::Error, StatusCode::BadNoCommunication),
-            (PubSubState::Paused, StatusCode::BadOutOfService),
-            (
-                PubSubState::PreOperational,
-                StatusCode::BadWaitingForInitialData,
-            ),
-        ] {
-            let (mut target, cell) = target(Handling::Disabled);
-            target.write_state(state, now).unwrap();
-            assert_eq!(cell.get().unwrap().status_code(), status);
-        }
-        let (mut target, cell) = target(Handling::LastUsableValue);
-        target.write_state(PubSubState::Error, now).unwrap();
-        target.write_state(PubSubState::Paused, now).unwrap();
-        assert_eq!(cell.get().unwrap().value, Some(Variant::Int32(1)));
-        target.write_state(PubSubState::Operational, now).unwrap();
-        assert_eq!(
-            cell.get().unwrap().status_code(),
-            StatusCode::UncertainLastUsableValue
-        );
-    }
-
-    #[test]
-    fn parts_of_arrays_are_taken_and_put() {
-        let cell = Arc::new(Cell::of(&Variant::from(vec![0_i32; 4])));
-        let configuration = FieldTargetDataType {
-            receiver_index_range: "1:2".into(),
-            write_index_range: "2:3".into(),
-            ..FieldTargetDataType::default()
-        };
-        let field = FieldTarget::Cell(cell.clone());
-        let meta_data = FieldMetaData::default();
-        let mut target = ReaderTarget::new(0, &meta_data, field, Some(&configuration)).unwrap();
-        target
-            .write(DataValue::good(vec![1_i32, 2, 3]), DateTime::now())
-            .unwrap();
-        assert_eq!(
-            cell.get().unwrap().value,
-            Some(Variant::from(vec![0_i32, 0, 2, 3]))
-        );
-        assert!(target.plain_cell().is_none());
-    }
-}
+mod tests;

@@ -19,7 +19,7 @@ use takt_wire::{
 use super::data_set_writer::DataSetWriter;
 use super::fixed_message::FixedNetworkMessage;
 use super::mapping::{
-    GroupParameters, MessageMapping, SharedSamples, Sink, set_condition, writer_settings,
+    GroupParameters, MessageMapping, Sent, SharedSamples, Sink, set_condition, writer_settings,
 };
 use super::plan::Plan;
 use super::protection;
@@ -49,68 +49,76 @@ impl UadpMapping {
         })
     }
 
-    /// Sends one NetworkMessage if it is short enough, otherwise one for each DataSetMessage, in chunks if that is too long.
+    /// Sends one NetworkMessage if it is short enough and can be encoded, otherwise one for each DataSetMessage, in chunks if
+    /// that is too long.
     fn send_together(
         &self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
-        number: u16,
-        now: Now,
+        (number, now): (u16, Now),
         messages: Vec<(usize, DataSetMessage)>,
         sink: &mut dyn Sink,
-    ) -> Result<usize, PublishError> {
-        let limit = sink.limit();
+    ) -> Sent {
+        let mut sent = Sent::default();
         let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
-        let first = indexes.first().copied();
-        let headers = |group: &GroupParameters, writers: &[DataSetWriter], messages| {
-            let first = first.and_then(|index| writers.get(index));
-            self.network_message(group, number, now, first, messages)
-        };
-        let message = headers(group, writers, messages);
+        let first = indexes.first().and_then(|index| writers.get(*index));
+        let message = self.network_message(group, number, now, first, messages);
         let mut encoded = Vec::new();
-        let layout = match message.encode(&mut Encoder::growing(&mut encoded, usize::MAX)) {
-            Ok(layout) => layout,
-            Err(error) => {
-                set_condition(writers, &indexes, Condition::Failed);
-                return Err(error.into());
+        let layout = message.encode(&mut Encoder::growing(&mut encoded, usize::MAX));
+        match layout {
+            Ok(layout) if encoded.len() <= sink.limit() => {
+                group.sequence_number = group.sequence_number.wrapping_add(1);
+                sent.note(sink.send(&encoded, Some(&layout)));
+                return sent;
             }
-        };
-        if encoded.len() <= limit {
-            group.sequence_number = group.sequence_number.wrapping_add(1);
-            sink.send(&encoded, Some(&layout))?;
-            return Ok(1);
+            Err(error) if indexes.len() < 2 => {
+                set_condition(writers, &indexes, Condition::Failed);
+                sent.fail(error.into());
+                return sent;
+            }
+            _ => {}
         }
         let Payload::DataSetMessages(messages) = message.payload else {
-            return Ok(0);
+            return sent;
         };
-        if messages.len() > 1 {
-            let mut count = 0;
-            for (index, message) in indexes.into_iter().zip(messages) {
-                let one = vec![(index, message)];
-                count += self.send_together(group, writers, number, now, one, sink)?;
+        if indexes.len() > 1 {
+            for one in indexes.into_iter().zip(messages) {
+                sent.add(self.send_together(group, writers, (number, now), vec![one], sink));
             }
-            return Ok(count);
+            return sent;
         }
-        let message = headers(group, writers, messages);
-        let unnumbered = group.sequence_number;
-        let chunks = match ChunkWriter::new(&message, limit, unnumbered) {
-            Ok(chunks) => chunks,
-            Err(error) => {
+        let message = self.network_message(group, number, now, first, messages);
+        let outcome = self.send_chunks(group, first, &message, (number, now), sink, &mut sent);
+        if let Err(error) = outcome {
+            if matches!(error, PublishError::Encode(_)) {
                 set_condition(writers, &indexes, Condition::Failed);
-                return Err(error.into());
             }
-        };
-        let mut count = 0;
-        for chunk in chunks {
-            let mut part = headers(group, writers, Vec::new());
+            sent.fail(error);
+        }
+        sent
+    }
+
+    /// Sends a NetworkMessage in chunks. The rest of them is of no use after an error.
+    fn send_chunks(
+        &self,
+        group: &mut GroupParameters,
+        writer: Option<&DataSetWriter>,
+        message: &NetworkMessage,
+        (number, now): (u16, Now),
+        sink: &mut dyn Sink,
+        sent: &mut Sent,
+    ) -> Result<(), PublishError> {
+        let unnumbered = group.sequence_number;
+        for chunk in ChunkWriter::new(message, sink.limit(), unnumbered)? {
+            let mut part = self.network_message(group, number, now, writer, Vec::new());
             part.payload = Payload::Chunk(chunk);
             let mut encoded = Vec::new();
             let layout = part.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
             group.sequence_number = group.sequence_number.wrapping_add(1);
             sink.send(&encoded, Some(&layout))?;
-            count += 1;
+            sent.count += 1;
         }
-        Ok(count)
+        Ok(())
     }
 }
 
@@ -151,14 +159,13 @@ impl MessageMapping for UadpMapping {
         FixedNetworkMessage::new(&message, writers, &plan.writers)
     }
 
-    /// Sends samples of writers that share a NetworkMessage. A sample that cannot be encoded does not hold back the others.
     fn send(
         &mut self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
         shared: SharedSamples,
         sink: &mut dyn Sink,
-    ) -> Result<usize, PublishError> {
+    ) -> Sent {
         let SharedSamples {
             network_message_number: number,
             now,
@@ -166,7 +173,7 @@ impl MessageMapping for UadpMapping {
         } = shared;
         let with_id = self.has(UadpNetworkMessageContentMask::PayloadHeader);
         let mut messages = Vec::with_capacity(samples.len());
-        let mut outcome = Ok(());
+        let mut sent = Sent::default();
         for (index, sample) in samples {
             let (Some(writer), Some(settings)) = (writers.get_mut(index), self.writers.get(index))
             else {
@@ -179,15 +186,14 @@ impl MessageMapping for UadpMapping {
                 }
                 Err(error) => {
                     writer.condition = Condition::Failed;
-                    outcome = Err(error.into());
+                    sent.fail(error.into());
                 }
             }
         }
-        if messages.is_empty() {
-            return outcome.map(|()| 0);
+        if !messages.is_empty() {
+            sent.add(self.send_together(group, writers, (number, now), messages, sink));
         }
-        let sent = self.send_together(group, writers, number, now, messages, sink);
-        outcome.and(sent)
+        sent
     }
 
     fn meta_data_message(

@@ -13,7 +13,7 @@ use takt_ua::structures::{
     StandaloneSubscribedDataSetDataType, StandaloneSubscribedDataSetRefDataType,
     UadpDataSetReaderMessageDataType,
 };
-use takt_ua::{ExtensionObject, Variant};
+use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
 use takt_wire::json::JsonLayout;
 use takt_wire::{PublisherId, RawDataLayout};
 
@@ -62,6 +62,8 @@ pub struct DataSetReader {
     /// Memory for names and metadata from Publishers.
     pub(super) memory: Charge,
     has_key_frame: bool,
+    /// True after the first key frame or event.
+    has_data: bool,
     told: PubSubState,
     statistics: ReaderStatistics,
 }
@@ -144,6 +146,7 @@ impl DataSetReader {
             last_received: None,
             memory: memory.empty_charge(),
             has_key_frame: false,
+            has_data: false,
             told: PubSubState::Disabled,
             statistics: ReaderStatistics::default(),
             name,
@@ -181,6 +184,7 @@ impl DataSetReader {
     pub(super) fn take_meta_data(
         &mut self,
         meta_data: &DataSetMetaDataType,
+        now: DateTime,
     ) -> Result<bool, ReceiveError> {
         if !self.meta_data.fields.is_empty()
             && !self.is_learned
@@ -189,7 +193,7 @@ impl DataSetReader {
             return Ok(false);
         }
         self.keep(meta_data_size(meta_data), "the metadata")?;
-        // Targets name fields by index; each stays with the field of the same name.
+        // Targets name fields by index; each stays with the field of the same name. Without that field no value comes again.
         let index_of = |name: &takt_ua::UaString| {
             meta_data
                 .fields
@@ -204,7 +208,10 @@ impl DataSetReader {
                     target.field = index;
                     true
                 }
-                None => false,
+                None => {
+                    target.fail(StatusCode::BadConfigurationError, now);
+                    false
+                }
             }
         });
         self.raw_data = RawDataLayout::new(meta_data).ok();
@@ -212,6 +219,14 @@ impl DataSetReader {
         self.is_learned = false;
         self.has_key_frame = false;
         Ok(true)
+    }
+
+    /// Replaces the value of a target after an error.
+    #[cold]
+    pub(super) fn fail_target(&mut self, target: usize, status: StatusCode, now: DateTime) {
+        if let Some(target) = self.targets.get_mut(target) {
+            target.fail(status, now);
+        }
     }
 
     /// Charges `bytes` of metadata to the memory budget, instead of those charged before.

@@ -26,6 +26,7 @@ impl DataSetReader {
         self.changes.note();
         self.last_received = None;
         self.has_key_frame = false;
+        self.has_data = false;
     }
 
     /// Returns true if the reader takes messages.
@@ -92,15 +93,18 @@ impl DataSetReader {
         self.statistics.unknown_kind += 1;
     }
 
-    /// Notes a message of this kind. The first key frame or event makes the reader Operational (OPC 10000-14, 6.2.1).
+    /// Notes a message of this kind. The first key frame or event makes the reader Operational (OPC 10000-14, 6.2.1); until
+    /// then, a message of another kind ends an error only.
     #[inline]
     pub(in crate::subscriber) fn note(&mut self, kind: DataSetKind) {
         if matches!(kind, DataSetKind::KeyFrame) {
             self.has_key_frame = true;
         }
-        let begins = matches!(kind, DataSetKind::KeyFrame | DataSetKind::Event);
-        if begins || self.condition == Condition::Failed {
+        self.has_data |= matches!(kind, DataSetKind::KeyFrame | DataSetKind::Event);
+        if self.has_data {
             self.set_condition(Condition::Ready);
+        } else if self.condition == Condition::Failed {
+            self.set_condition(Condition::Preparing);
         }
     }
 

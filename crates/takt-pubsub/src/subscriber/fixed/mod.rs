@@ -273,7 +273,7 @@ impl Route {
 impl DataSet {
     /// Adds the value of a target of the reader.
     fn add(&mut self, message: &FixedMessageRef<'_>, index: usize, target: &ReaderTarget) {
-        match Number::of(message, self.data_set_message, target) {
+        match Number::of(message, self.data_set_message, index, target) {
             Some(number) => self.numbers.push(number),
             None => self.others.push(Other {
                 target: index,
@@ -306,6 +306,7 @@ impl DataSet {
         let time = timestamp.unwrap_or(now.date_time);
         for number in &self.numbers {
             if let Err(status) = number.store(message, time) {
+                reader.fail_target(number.target, status, now.date_time);
                 failed = Some((number.field, status));
             }
         }

@@ -6,7 +6,7 @@ use takt_cell::{Cell, EncodedScalar};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 use takt_wire::{FixedMessageRef, ScalarPlace};
 
-use crate::subscriber::target::{ReaderTarget, not_stored};
+use crate::subscriber::target::ReaderTarget;
 
 /// Longest value that is stored in a cell on the fast path, in bytes.
 pub(super) const MAX_VALUE: usize = 64 << 10;
@@ -18,6 +18,8 @@ pub(super) struct Number {
     place: ScalarPlace,
     built_in_type: BuiltInType,
     pub(super) field: usize,
+    /// Index of the reader's target.
+    pub(super) target: usize,
 }
 
 /// Any other value.
@@ -102,6 +104,7 @@ impl Number {
     pub(super) fn of(
         message: &FixedMessageRef<'_>,
         data_set_message: usize,
+        index: usize,
         target: &ReaderTarget,
     ) -> Option<Self> {
         let field = target.field;
@@ -119,6 +122,7 @@ impl Number {
             place: message.scalar_place(data_set_message, field)?,
             built_in_type,
             field,
+            target: index,
         })
     }
 
@@ -133,6 +137,6 @@ impl Number {
             bytes: message.get_scalar(self.place),
         };
         let stored = self.cell.set_encoded_scalar(scalar, StatusCode::Good, time);
-        stored.map_err(|error| not_stored(&self.cell, &error, time))
+        stored.map_err(|error| error.status_code())
     }
 }

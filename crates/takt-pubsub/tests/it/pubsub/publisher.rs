@@ -3,15 +3,16 @@ use std::time::Duration;
 
 use takt_cell::Cell;
 use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
-use takt_ua::{DateTime, NodeId, StatusCode, Variant};
+use takt_ua::structures::PublishedDataItemsDataType;
+use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 use takt_wire::{
     DataSetContent, DataSetMessage, DeltaFields, Fields, NetworkMessageRef, PayloadParameters,
     PayloadRef,
 };
 
 use crate::support::{Setup, now};
-use takt_pubsub::Now;
 use takt_pubsub::publisher::*;
+use takt_pubsub::{Now, PublishError};
 
 fn publish(group: &mut WriterGroup, now: Now) -> (PublishedMessages, Vec<Vec<u8>>) {
     let mut output = Vec::new();
@@ -194,6 +195,76 @@ fn a_message_that_is_too_long_is_sent_in_chunks() {
         assert!(message.len() <= 300);
         assert!(NetworkMessageRef::new_checked(message).unwrap().chunk);
     }
+}
+
+/// Output that fails the first time.
+#[derive(Default)]
+struct FailingOnce {
+    has_failed: bool,
+    messages: Vec<Vec<u8>>,
+}
+
+impl Output for FailingOnce {
+    type Error = std::convert::Infallible;
+    type Reservation<'a> = KeptMessage<'a>;
+
+    fn max_message_size(&self) -> usize {
+        300
+    }
+
+    fn reserve(&mut self, length: usize) -> Result<KeptMessage<'_>, Self::Error> {
+        let has_failed = std::mem::replace(&mut self.has_failed, true);
+        // A message that is longer than its room is not taken.
+        Output::reserve(&mut self.messages, if has_failed { length } else { 0 })
+    }
+}
+
+/// Returns a group with two writers, and their DataSets of one value each.
+fn two_writers(first: Variant, second: Variant) -> WriterGroup {
+    let mut setup = Setup::new(&[first, second]);
+    let mut data_sets = Vec::new();
+    for (index, name) in ["Data", "Other"].into_iter().enumerate() {
+        let mut data_set = setup.data_set.clone();
+        let items: PublishedDataItemsDataType = data_set.data_set_source.decode_as().unwrap();
+        let items = PublishedDataItemsDataType {
+            published_data: vec![items.published_data[index].clone()],
+        };
+        data_set.name = name.into();
+        data_set.data_set_source = ExtensionObject::from_structure(&items);
+        let fields = &mut data_set.data_set_meta_data.fields;
+        *fields = vec![fields[index].clone()];
+        data_sets.push(data_set);
+    }
+    let mut other = setup.writer().clone();
+    other.data_set_writer_id = 8;
+    other.data_set_name = "Other".into();
+    setup.group.data_set_writers.push(other);
+    let (connection, group) = (&setup.connection, &setup.group);
+    WriterGroup::new(connection, group, &data_sets, &mut setup.cells).unwrap()
+}
+
+#[test]
+fn a_message_that_is_not_sent_does_not_hold_back_the_others() {
+    let mut group = two_writers(vec![7_u8; 200].into(), vec![7_u8; 200].into());
+    let mut output = FailingOnce::default();
+    let (published, error) = group.publish_all(now(), PubSubState::Operational, &mut output);
+    // Both together are too long.
+    assert_eq!((published.network_messages, published.failed), (1, 1));
+    assert!(matches!(error, Some(PublishError::NoRoom)), "{error:?}");
+    let message = &decode(&output.messages[0])[0];
+    assert_eq!(message.data_set_writer_id, Some(8));
+}
+
+#[test]
+fn a_message_that_is_too_long_to_be_joined_is_sent_alone() {
+    // The sizes of DataSetMessages in one NetworkMessage are UInt16.
+    let mut group = two_writers(vec![7_u8; 70_000].into(), Variant::UInt32(1));
+    let (published, output) = publish(&mut group, now());
+    assert_eq!((published.network_messages, published.failed), (2, 0));
+    let ids = output
+        .iter()
+        .map(|message| decode(message)[0].data_set_writer_id);
+    assert_eq!(ids.collect::<Vec<_>>(), [Some(7), Some(8)]);
 }
 
 #[test]

@@ -10,7 +10,10 @@ use takt_ua::enumerations::{
     DataSetFieldContentMask as FieldMask, JsonDataSetMessageContentMask as JsonMask, PubSubState,
     UadpDataSetMessageContentMask as UadpMask,
 };
-use takt_ua::structures::{UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType};
+use takt_ua::structures::{
+    ConfigurationVersionDataType, UadpDataSetReaderMessageDataType,
+    UadpDataSetWriterMessageDataType,
+};
 use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
 
 use super::json;
@@ -158,4 +161,85 @@ fn a_field_that_nobody_sets_is_uncertain_at_the_subscriber() {
         let target = setup.target(0).get().unwrap();
         assert_eq!(target.value, Some(Variant::UInt32(13)), "{name}");
     }
+}
+
+/// Publishes with each of these in turn, to one subscriber; a second later, as after a restart. Returns the last status of its
+/// target with this index.
+fn last_status(publishers: [&mut Setup; 2], subscriber: &mut Subscriber, index: u32) -> StatusCode {
+    let mut time = now();
+    let [first, _] = &publishers;
+    let target = first.target(index);
+    for setup in publishers {
+        let mut group = setup.build();
+        for _ in 0..5 {
+            time.instant += Duration::from_millis(10);
+            let mut messages: Vec<Vec<u8>> = Vec::new();
+            group.publish(time, UP, &mut messages).unwrap();
+            for mut message in messages {
+                // A value that cannot be written is an error.
+                let _ = subscriber.receive(time, UP, &mut message, &mut Statuses::default());
+            }
+        }
+        time.instant += Duration::from_secs(1);
+    }
+    target.get().unwrap().status_code()
+}
+
+#[test]
+fn a_field_that_does_not_come_any_more_is_bad() {
+    let mut both = Setup::new(&[Variant::UInt32(1), Variant::UInt32(2)]);
+    let mut one = Setup::new(&[Variant::UInt32(1)]);
+    let mut subscriber = both.build_subscriber();
+    let status = last_status([&mut both, &mut one], &mut subscriber, 1);
+    assert_eq!(status, StatusCode::BadConfigurationError);
+    assert!(both.target(0).get().unwrap().status_code().is_good());
+}
+
+#[test]
+fn a_value_of_another_type_does_not_leave_the_one_before() {
+    for other in [Variant::Double(2.0), vec![1_u32, 2].into(), "text".into()] {
+        let mut number = Setup::new(&[Variant::UInt32(1)]);
+        let mut subscriber = number.build_subscriber();
+        let mut other = Setup::new(&[other]);
+        let status = last_status([&mut number, &mut other], &mut subscriber, 0);
+        assert!(status.is_bad(), "{status}");
+    }
+}
+
+#[test]
+fn a_keep_alive_ends_an_error_but_begins_nothing() {
+    let mut setup = with_header(
+        Setup::new(&[Variant::UInt32(1)]),
+        UadpMask::MajorVersion | UadpMask::SequenceNumber,
+    );
+    let version = |major_version| ConfigurationVersionDataType {
+        major_version,
+        minor_version: 1,
+    };
+    setup.reader.data_set_meta_data.configuration_version = version(1);
+    let mut subscriber = setup.build_subscriber();
+    let receive = |subscriber: &mut Subscriber, group: &mut WriterGroup| {
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        group.publish(now(), UP, &mut messages).unwrap();
+        for mut message in messages {
+            // A message with other metadata is an error.
+            let _ = subscriber.receive(now(), UP, &mut message, &mut Statuses::default());
+        }
+        subscriber.reader_state(0, UP)
+    };
+    setup.data_set.data_set_meta_data.configuration_version = version(2);
+    let other = receive(&mut subscriber, &mut setup.build());
+    assert_eq!(other, Some(PubSubState::Error));
+    setup.data_set.data_set_meta_data.configuration_version = version(1);
+    let key_frames = setup.writer().key_frame_count;
+    // A writer of events sends a keep-alive first.
+    setup.writer().key_frame_count = 0;
+    let mut keep_alive = setup.build();
+    let waiting = receive(&mut subscriber, &mut keep_alive);
+    assert_eq!(waiting, Some(PubSubState::PreOperational));
+    let found = setup.target(0).get().unwrap().status_code();
+    assert_eq!(found, StatusCode::BadWaitingForInitialData);
+    setup.writer().key_frame_count = key_frames;
+    let working = receive(&mut subscriber, &mut setup.build());
+    assert_eq!(working, Some(PubSubState::Operational));
 }
