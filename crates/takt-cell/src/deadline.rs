@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_rt::clock::monotonic_nanos;
 use takt_ua::{DateTime, StatusCode};
 
@@ -138,7 +139,7 @@ struct Cells {
 impl Cells {
     fn insert(&mut self, watched: Watched, now: Instant) {
         self.last_number += 1;
-        let next = now + watched.after / LOOKS;
+        let next = after(now, watched.after / LOOKS);
         self.by_time.insert((next, self.last_number), watched);
     }
 

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
+use takt_rt::clock::after;
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant};
 
@@ -162,7 +163,7 @@ impl Follower {
     }
 
     fn sleep(&self, time: Duration) {
-        let end = Instant::now() + time;
+        let end = after(Instant::now(), time);
         while Instant::now() < end && !self.is_stopped() {
             // In short steps, because `drop` waits for the thread.
             std::thread::sleep(STEP.min(time));

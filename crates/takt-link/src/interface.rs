@@ -1,6 +1,6 @@
 //! Network interfaces: found by name, IP address or MAC address, and watched.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
@@ -78,12 +78,24 @@ impl Interface {
         })
     }
 
-    /// Returns an address of the family of `other`.
+    /// Returns an address of the family of `other`, if possible of its scope.
     pub(crate) fn address_like(&self, other: IpAddr) -> Option<IpAddr> {
-        let mut addresses = self.addresses.iter();
-        addresses
-            .find(|address| address.is_ipv4() == other.is_ipv4())
-            .copied()
+        let addresses = || self.addresses.iter().copied();
+        let is_alike = |address: &IpAddr| address.is_ipv4() == other.is_ipv4();
+        let has_scope = |address: &IpAddr| is_link_local(*address) == is_link_local(other);
+        let found = addresses().find(|address| is_alike(address) && has_scope(address));
+        found.or_else(|| addresses().find(is_alike))
+    }
+
+    /// Returns an address with a port. A link-local IPv6 address exists on every interface, so it names this one (RFC
+    /// 4007, 6).
+    pub(crate) fn socket_address(&self, address: IpAddr, port: u16) -> SocketAddr {
+        match address {
+            IpAddr::V6(v6) if is_link_local(address) => {
+                SocketAddrV6::new(v6, port, 0, self.index).into()
+            }
+            _ => SocketAddr::new(address, port),
+        }
     }
 
     /// Returns the length of the longest payload of a frame, in bytes.
@@ -109,6 +121,11 @@ impl Interface {
             Ok(_) => LinkState::Up,
         }
     }
+}
+
+/// Returns true for a link-local IPv6 address.
+fn is_link_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
 /// Returns bytes `from..from + N`, if they exist.
@@ -162,6 +179,24 @@ mod tests {
             error.contains("takt-none") && error.contains("lo"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn link_local_addresses_name_their_interface() {
+        let [global, local]: [IpAddr; 2] = ["2001:db8::7", "fe80::7"].map(|it| it.parse().unwrap());
+        let interface = Interface {
+            name: "eth0".to_owned(),
+            index: 3,
+            mac: None,
+            addresses: vec!["10.0.0.7".parse().unwrap(), local, global],
+        };
+        let of = |address: IpAddr| interface.socket_address(address, 4840).to_string();
+        assert_eq!(of(local), "[fe80::7%3]:4840");
+        assert_eq!(of(global), "[2001:db8::7]:4840");
+        let like = |other: &str| interface.address_like(other.parse().unwrap());
+        assert_eq!(like("fe80::1"), Some(local));
+        assert_eq!(like("2001:db8::1"), Some(global));
+        assert_eq!(like("::1"), Some(global));
     }
 
     #[test]

@@ -19,9 +19,12 @@ pub(crate) fn decode_settings<T: Structure + Default>(
         .map_err(|error| ConfigurationProblem::parameter("MessageSettings", error.to_string()))
 }
 
-/// Converts a Duration of OPC UA in milliseconds; an invalid one becomes zero.
+/// Converts a Duration of OPC UA in milliseconds; an invalid one becomes zero. It has a century at most, so that its multiples
+/// are Durations, too.
 pub(crate) fn milliseconds(value: f64) -> Duration {
-    Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+    let time = Duration::try_from_secs_f64(value / 1000.0);
+    time.unwrap_or_default().min(CENTURY)
 }
 
 /// Checks that a component without a SecurityMode has no SecurityGroup: its messages would be sent, or accepted, unprotected.
@@ -51,5 +54,17 @@ pub(crate) fn number_property(
             name,
             "not a whole number of at least 0",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_multiples() {
+        assert_eq!(milliseconds(1.5), Duration::from_micros(1500));
+        assert_eq!(milliseconds(-1.0), Duration::ZERO);
+        assert!(milliseconds(1e21).checked_mul(1000).is_some());
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Reading a clock takes about 30 ns: the kernel maps them into every process (vDSO), so there is no system call.
 
+use std::time::{Duration, Instant};
+
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Nanoseconds in a second.
@@ -38,6 +40,16 @@ impl Clock {
             Self::Tai => ClockId::Tai,
         }
     }
+}
+
+/// Longest time after which [`after`] ends.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// Returns `start + time`, the end of a time from outside. It is a hundred years later at most: an [`Instant`] cannot represent every
+/// end, and [`Duration::MAX`] stands for no limit.
+#[must_use]
+pub fn after(start: Instant, time: Duration) -> Instant {
+    start + time.min(LONGEST)
 }
 
 /// Returns the nanoseconds since boot, which never go back: for durations and deadlines.
@@ -83,6 +95,16 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
+
+    #[test]
+    fn every_time_has_an_end() {
+        let start = Instant::now();
+        assert_eq!(
+            after(start, Duration::from_secs(3)) - start,
+            Duration::from_secs(3)
+        );
+        assert_eq!(after(start, Duration::MAX) - start, LONGEST);
+    }
 
     #[test]
     fn monotonic_advances() {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
+use takt_rt::clock::after;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::client_connection::{ClientConnection, Step};
@@ -415,13 +416,6 @@ impl Wait {
     fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
-}
-
-/// Returns `start + duration`; `Duration::MAX` stands for no limit.
-fn after(start: Instant, duration: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    // An Instant cannot take `Duration::MAX`.
-    start + duration.min(YEAR)
 }
 
 fn connect_socket(url: &EndpointUrl, wait: &Wait) -> io::Result<TcpStream> {

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_space::Event;
 use takt_ua::{LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
 
@@ -48,7 +49,7 @@ impl Shelving {
         if time.is_zero() || time > self.longest {
             return Err(StatusCode::BadShelvingTimeOutOfRange);
         }
-        self.state = State::Timed(now + time);
+        self.state = State::Timed(after(now, time));
         Ok(())
     }
 
@@ -57,7 +58,7 @@ impl Shelving {
         if matches!(self.state, State::OneShot(_)) {
             return Err(StatusCode::BadConditionAlreadyShelved);
         }
-        self.state = State::OneShot(now + self.longest);
+        self.state = State::OneShot(after(now, self.longest));
         Ok(())
     }
 

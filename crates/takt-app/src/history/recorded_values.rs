@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use takt_history::{HistoryRecord, Records, VariableKey};
+use takt_rt::clock::after;
 use takt_space::Value;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
 
@@ -99,9 +100,9 @@ impl Worker {
                 continue;
             }
             // After a delay, samples are not made up for.
-            sampled.due += sampled.recording.interval;
+            sampled.due = after(sampled.due, sampled.recording.interval);
             if sampled.due <= now {
-                sampled.due = now + sampled.recording.interval;
+                sampled.due = after(now, sampled.recording.interval);
             }
             let view = space.view();
             let is_missing = std::mem::take(&mut sampled.is_missing);

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_tcp::{AsyncResponse, AsyncTcpClient};
 use takt_ua::NodeId;
 use takt_ua::structures::{CloseSessionRequest, RequestHeader};
@@ -141,7 +142,7 @@ impl AsyncClient {
     }
 
     pub(super) fn deadline(&self) -> Instant {
-        Instant::now() + self.shared.options.timeout
+        after(Instant::now(), self.shared.options.timeout)
     }
 
     async fn call_once<Q: ServiceRequest>(

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_ua::structures::*;
 use takt_ua::{ExtensionObject, NodeId, UaString};
 
@@ -50,7 +51,7 @@ impl DiscoveryClient {
     }
 
     fn call<Q: ServiceRequest>(&mut self, mut request: Q) -> Result<Q::Response, ClientError> {
-        let deadline = Instant::now() + self.timeout;
+        let deadline = after(Instant::now(), self.timeout);
         self.request_handle = self.request_handle.wrapping_add(1);
         *request.header_mut() = request_header(&NodeId::NULL, self.request_handle, self.timeout);
         self.transport.call(&request, remaining(deadline))

@@ -45,6 +45,7 @@ mod views;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use takt_rt::clock::after;
 use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::NodeId;
@@ -252,7 +253,7 @@ impl Client {
 
     fn deadline(&self) -> Instant {
         match self.link.connected {
-            Some(_) => Instant::now() + self.options.timeout,
+            Some(_) => after(Instant::now(), self.options.timeout),
             None => self.options.connect_deadline(),
         }
     }

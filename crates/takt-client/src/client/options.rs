@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_tcp::{EndpointUrl, ExpectedServer, ReverseListener};
 use takt_ua::binary::Limits;
 
@@ -151,7 +152,7 @@ impl ClientOptions {
             .reverse
             .as_ref()
             .map_or(Duration::ZERO, |reverse| reverse.wait);
-        Instant::now() + self.timeout + wait
+        after(Instant::now(), self.timeout.saturating_add(wait))
     }
 
     /// Returns whether the last wait for a connection of the server was in vain. Clients with this socket and server share them.

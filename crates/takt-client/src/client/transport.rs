@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_crypto::PeerCertificate;
+use takt_rt::clock::after;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{
@@ -296,7 +297,7 @@ impl Transport {
                 limits,
             }));
         }
-        let deadline = Instant::now() + timeout;
+        let deadline = after(Instant::now(), timeout);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let (request_id, body) = self.connection.receive(endpoint, left)?;
@@ -346,7 +347,7 @@ impl Transport {
         decode: impl FnOnce(&[u8]) -> R,
         timeout: Duration,
     ) -> Result<R, ClientError> {
-        let deadline = Instant::now() + timeout;
+        let deadline = after(Instant::now(), timeout);
         let wanted = self.send_message(encode, timeout)?;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -388,7 +389,7 @@ impl Transport {
         node_id: &[u8],
         timeout: Duration,
     ) -> Result<Option<takt_shm::CurrentValuePlace>, ClientError> {
-        let deadline = Instant::now() + timeout;
+        let deadline = after(Instant::now(), timeout);
         let Connection::SharedMemory(client) = &mut self.connection else {
             return Ok(None);
         };
@@ -426,11 +427,11 @@ fn tcp_client(
     let Some(reverse) = &options.reverse else {
         return Ok(TcpClient::connect(url, config, timeout));
     };
-    let deadline = Instant::now() + timeout;
+    let deadline = after(Instant::now(), timeout);
     // The deadline is later than this wait: time is left for the handshake.
     let taken = reverse.listener.take(
         &options.expected(url),
-        deadline.min(Instant::now() + reverse.wait),
+        deadline.min(after(Instant::now(), reverse.wait)),
     );
     let (socket, url_of_server) =
         taken.map_err(|error| ClientError::unreachable(endpoint, error))?;

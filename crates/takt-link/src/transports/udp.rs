@@ -121,6 +121,15 @@ impl Udp {
         rustix::net::socket_with(family, SocketType::DGRAM, flags, None)
     }
 
+    /// Returns the destination; on the interface, if its address exists on every one.
+    fn destination(&self, interface: Option<&Interface>) -> SocketAddr {
+        match interface {
+            Some(interface) => interface.socket_address(self.address.ip(), self.address.port()),
+            // It may have a zone of its own.
+            None => self.address,
+        }
+    }
+
     /// Sets TTL, DSCP, and the interface of multicast messages.
     fn set_outgoing(
         &self,
@@ -219,10 +228,11 @@ impl Outgoing for Udp {
             // An interface may have no address as long as it is down.
             let own = interface.address_like(address.ip());
             let own = own.ok_or(LinkError::Down(DownReason::Unreachable))?;
-            rustix::net::bind(&socket, &SocketAddr::new(own, 0))
+            rustix::net::bind(&socket, &interface.socket_address(own, 0))
                 .map_err(step("bind to the interface's address"))?;
         }
-        rustix::net::connect(&socket, &address).map_err(|errno| {
+        let destination = self.destination(interface.as_ref());
+        rustix::net::connect(&socket, &destination).map_err(|errno| {
             DownReason::of(errno).map_or_else(
                 || LinkError::open("choose a route to the destination", errno),
                 LinkError::Down,

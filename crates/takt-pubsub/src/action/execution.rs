@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_ua::enumerations::ActionState;
 use takt_ua::{StatusCode, Variant};
 
@@ -67,7 +68,7 @@ impl Execution {
         result: Result<Vec<Variant>, StatusCode>,
     ) {
         self.answer = answered(self.answer.clone(), result);
-        let again = (!interval.is_zero()).then_some(now + interval);
+        let again = (!interval.is_zero()).then_some(after(now, interval));
         self.resend = again.filter(|at| *at < self.deadline);
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_ua::enumerations::ActionState;
 use takt_ua::{StatusCode, Variant};
 use takt_wire::json::JsonMessage;
@@ -180,7 +181,7 @@ impl Requestor {
             },
             phase: Phase::Requested,
             timeout,
-            deadline: now.instant + timeout,
+            deadline: after(now.instant, timeout),
             resend: self.next(now.instant),
         };
         self.send(now, pending.request.clone(), timeout)?;
@@ -346,7 +347,7 @@ impl Requestor {
     /// Returns the time at which a message is to be sent again, if messages may be lost.
     fn next(&self, now: Instant) -> Option<Instant> {
         let interval = self.publishing_interval;
-        (!interval.is_zero()).then_some(now + interval)
+        (!interval.is_zero()).then_some(after(now, interval))
     }
 
     fn free_request_id(&mut self) -> u16 {

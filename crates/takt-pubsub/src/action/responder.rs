@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_ua::enumerations::{ActionState, MessageSecurityMode};
 use takt_ua::structures::{
     JsonWriterGroupMessageDataType, PubSubConnectionDataType, PublishedDataSetDataType,
@@ -196,7 +197,7 @@ impl Responder {
                 execution.finish(now.instant, interval, Err(StatusCode::BadTimeout));
                 due.push((execution.requestor.clone(), execution.answer.clone()));
             } else if execution.resend.is_some_and(|at| at <= now.instant) {
-                let again = now.instant + interval;
+                let again = after(now.instant, interval);
                 execution.resend = Some(again).filter(|at| *at < execution.deadline);
                 due.push((execution.requestor.clone(), execution.answer.clone()));
             }

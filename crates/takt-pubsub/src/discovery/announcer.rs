@@ -1,5 +1,6 @@
 //! Announcements of Publishers.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use takt_ua::StatusCode;
@@ -13,13 +14,16 @@ use takt_wire::{
     NetworkMessageRef, NetworkMessageType, Payload, PayloadParameters, PayloadRef, PublisherId,
 };
 
-use super::knowledge::{AnnouncedApplication, Knowledge, Topic, group_of};
+use super::knowledge::{AnnouncedApplication, Knowledge, Topic, groups_of_writers};
 use super::schedule::Schedule;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
 use crate::publisher::Protection;
 use crate::security::KeyRing;
 use crate::subscriber::same_publisher;
 use crate::time::Now;
+
+/// Largest number of unknown DataSetWriters that the answer to one probe denies.
+const MAX_DENIED: usize = 64;
 
 /// DiscoveryMaxMessageSize of `opc.udp`, in bytes, if none is configured (OPC 10000-14, 7.3.2.1).
 const DEFAULT_MAX_MESSAGE_SIZE: usize = 4096;
@@ -214,18 +218,15 @@ impl Announcer {
             DiscoveryProbe::DataSetMetaData {
                 data_set_writer_ids,
             } => {
-                let ids = data_set_writer_ids.into_iter();
-                ids.filter(|id| self.answers_for(*id))
-                    .map(Topic::MetaData)
-                    .collect()
+                let ids = self.answered(&data_set_writer_ids);
+                ids.into_keys().map(Topic::MetaData).collect()
             }
             DiscoveryProbe::DataSetWriterConfiguration {
                 data_set_writer_ids,
             } => {
-                let ids = data_set_writer_ids.into_iter();
-                ids.filter(|id| self.answers_for(*id))
-                    .map(|id| Topic::Writer(group_of(&self.knowledge.groups, id), id))
-                    .collect()
+                let ids = self.answered(&data_set_writer_ids);
+                let topic = |(id, group)| Topic::Writer(group, id);
+                ids.into_iter().map(topic).collect()
             }
             DiscoveryProbe::WriterGroupConfiguration {
                 writer_group_id,
@@ -242,13 +243,26 @@ impl Announcer {
         }
     }
 
-    /// Returns true if a DataSetWriter is of this connection, or if it must be denied because no connection of the Publisher has
-    /// it.
-    fn answers_for(&self, id: u16) -> bool {
-        let mut connections = self.knowledge.connections.iter();
-        group_of(&self.knowledge.groups, id).is_some()
-            || self.speaks_for_publisher
-                && !connections.any(|other| group_of(&other.writer_groups, id).is_some())
+    /// Returns the DataSetWriters of this connection, with the indexes of their groups, and those that must be denied because no
+    /// connection of the Publisher has them: not more than [`MAX_DENIED`].
+    fn answered(&self, wanted: &[u16]) -> BTreeMap<u16, Option<usize>> {
+        let own = groups_of_writers(&self.knowledge.groups);
+        let connections = self.knowledge.connections.iter();
+        let known: BTreeSet<u16> = connections
+            .flat_map(|other| groups_of_writers(&other.writer_groups).into_keys())
+            .collect();
+        let mut denied = 0;
+        let mut answered = BTreeMap::new();
+        for id in wanted.iter().copied() {
+            let group = own.get(&id).copied();
+            let is_denied = group.is_none() && self.speaks_for_publisher && !known.contains(&id);
+            if group.is_none() && (!is_denied || denied == MAX_DENIED) {
+                continue;
+            }
+            let is_new = answered.insert(id, group).is_none();
+            denied += usize::from(is_new && is_denied);
+        }
+        answered
     }
 
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.

@@ -1,5 +1,7 @@
 //! Content of a Publisher's announcements (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
 
+use std::collections::BTreeMap;
+
 use takt_ua::structures::{
     ApplicationDescription, DataSetMetaDataType, DataSetWriterDataType, EndpointDescription,
     PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataSetDataType,
@@ -22,7 +24,7 @@ pub struct AnnouncedApplication {
 }
 
 /// Kind of announcement; each kind is delayed separately.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Topic {
     Application,
     Endpoints,
@@ -257,12 +259,15 @@ fn responder(
     })
 }
 
-/// Returns the index of the WriterGroup that has a DataSetWriter.
-pub(super) fn group_of(groups: &[WriterGroupDataType], data_set_writer_id: u16) -> Option<usize> {
-    groups.iter().position(|group| {
-        let mut writers = group.data_set_writers.iter();
-        writers.any(|writer| writer.data_set_writer_id == data_set_writer_id)
-    })
+/// Returns the DataSetWriters of groups, with the indexes of their groups.
+pub(super) fn groups_of_writers(groups: &[WriterGroupDataType]) -> BTreeMap<u16, usize> {
+    let mut found = BTreeMap::new();
+    for (index, group) in groups.iter().enumerate() {
+        for writer in &group.data_set_writers {
+            found.entry(writer.data_set_writer_id).or_insert(index);
+        }
+    }
+    found
 }
 
 fn meta_data(

@@ -1,5 +1,7 @@
 //! Due times of announcements (OPC 10000-14, 7.2.4.6.12.2).
 
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 /// Time in which an announcement is not repeated.
@@ -39,15 +41,19 @@ impl RandomDelay {
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
     waiting: Vec<(Instant, T)>,
-    announced: Vec<(Instant, T)>,
+    /// Those that wait, to be found.
+    known: HashSet<T>,
+    /// Times of the last announcements.
+    announced: HashMap<T, Instant>,
     delay: RandomDelay,
 }
 
-impl<T: PartialEq + Clone> Schedule<T> {
+impl<T: Eq + Hash + Clone> Schedule<T> {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             waiting: Vec::new(),
-            announced: Vec::new(),
+            known: HashSet::new(),
+            announced: HashMap::new(),
             delay: RandomDelay::new(seed),
         }
     }
@@ -60,16 +66,17 @@ impl<T: PartialEq + Clone> Schedule<T> {
     /// Adds an announcement at this time, or later if it was announced just now. One that waits already is not added twice.
     pub(super) fn add(&mut self, due: Instant, what: T) {
         // The first due time holds: a later probe must not delay the answer to an earlier one.
-        if self.waiting.len() >= MAX_WAITING || self.waiting.iter().any(|(_, it)| *it == what) {
+        if self.waiting.len() >= MAX_WAITING || !self.known.insert(what.clone()) {
             return;
         }
-        let before = self.announced.iter().find(|(_, it)| *it == what);
-        let due = before.map_or(due, |(at, _)| due.max(*at + SUBSEQUENT));
+        let before = self.announced.get(&what);
+        let due = before.map_or(due, |at| due.max(*at + SUBSEQUENT));
         self.waiting.push((due, what));
     }
 
     /// Removes an announcement that waits.
     pub(super) fn forget(&mut self, what: &T) {
+        self.known.remove(what);
         self.waiting.retain(|(_, waiting)| waiting != what);
     }
 
@@ -79,7 +86,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
 
     /// Takes the announcements that are due, and those that are to be sent together with them.
     pub(super) fn take(&mut self, now: Instant, together: impl Fn(&T, &T) -> bool) -> Vec<T> {
-        self.announced.retain(|(at, _)| *at + SUBSEQUENT > now);
+        self.announced.retain(|_, at| *at + SUBSEQUENT > now);
         let is_due = |(due, _): &(Instant, T)| *due <= now;
         let due: Vec<T> = self
             .waiting
@@ -96,8 +103,10 @@ impl<T: PartialEq + Clone> Schedule<T> {
             .extract_if(.., |waiting| is_due(waiting) || joins(&waiting.1))
             .map(|(_, what)| what)
             .collect();
-        self.announced
-            .extend(taken.iter().map(|what| (now, what.clone())));
+        for what in &taken {
+            self.known.remove(what);
+            self.announced.insert(what.clone(), now);
+        }
         taken
     }
 }

@@ -7,6 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
+use takt_rt::clock::after;
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
@@ -107,7 +108,7 @@ impl PublisherThread {
     /// Passes the numbers of lost messages on.
     #[cold]
     fn count(&mut self, now: Instant, links: &mut Links) {
-        self.next_count = now + self.count_interval;
+        self.next_count = after(now, self.count_interval);
         let mut counters = links.data.counters();
         for sender in &links.meta_data {
             counters += sender.counters();
@@ -216,7 +217,7 @@ impl PublisherThread {
             if !all && queue.next.is_none_or(|next| next > now.instant) {
                 continue;
             }
-            let again = now.instant + queue.update_time;
+            let again = after(now.instant, queue.update_time);
             queue.next = (!queue.update_time.is_zero()).then_some(again);
             let message = self.group.meta_data_message(queue.data_set_writer_id, now);
             outcomes.push(match message {

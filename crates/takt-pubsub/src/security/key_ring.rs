@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_rt::clock::after;
 use takt_ua::SecurityKeyUpdate;
 
 use super::keys::{KeyDataError, SecurityKeys};
@@ -167,7 +168,7 @@ impl KeyRing {
         };
         let mut schedule = Schedule {
             current: update.first_token_id,
-            next_key_at: now + update.time_to_next_key,
+            next_key_at: after(now, update.time_to_next_key),
             key_lifetime: update.key_lifetime,
             updated_at: now,
             request_at: now,
@@ -177,7 +178,7 @@ impl KeyRing {
         let wait = (update.key_lifetime / 2)
             .min(until_last_ends)
             .max(update.key_lifetime / REQUEST_INTERVAL);
-        schedule.request_at = now + wait;
+        schedule.request_at = after(now, wait);
 
         let mut old = std::mem::take(&mut self.keys);
         if invalidated {
@@ -250,7 +251,7 @@ impl KeyRing {
     /// Notes that the SecurityKeyService did not answer: the next request is after a sixteenth of the KeyLifetime.
     pub fn request_failed(&mut self, now: Instant) {
         if let Some(schedule) = &mut self.schedule {
-            schedule.request_at = now + schedule.key_lifetime / REQUEST_INTERVAL;
+            schedule.request_at = after(now, schedule.key_lifetime / REQUEST_INTERVAL);
         }
     }
 

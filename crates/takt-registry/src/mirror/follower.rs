@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use takt_app::ClientOptions;
+use takt_rt::clock::after;
 
 use super::budget;
 use super::copy::Copy;
@@ -75,7 +76,7 @@ impl Follower {
     }
 
     pub(super) fn sleep(&self, time: Duration) {
-        let end = Instant::now() + time;
+        let end = after(Instant::now(), time);
         while Instant::now() < end && !self.is_stopped() {
             std::thread::sleep(LOOK.min(time));
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use takt_rt::clock::after;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_rt::readiness::{Events, Interest, Readiness};
 use takt_ua::StatusCode;
@@ -40,7 +41,7 @@ impl ShmClient {
         config: &ClientConfig,
         timeout: Duration,
     ) -> Result<Self, ShmError> {
-        let deadline = Instant::now() + timeout;
+        let deadline = after(Instant::now(), timeout);
         let runtime = Runtime::find(config.group.as_deref(), config.runtime_directory.as_deref())?;
         let mut attempts = ATTEMPTS;
         loop {

@@ -11,6 +11,7 @@ use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node};
 use iceoryx2::service::builder::event::EventOpenError;
 use iceoryx2::service::builder::request_response::RequestResponseOpenError;
 use iceoryx2::service::port_factory::client::ClientCreateError;
+use takt_rt::clock::after;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
@@ -74,7 +75,7 @@ impl PublicClient {
             node: &self.node,
             name: &self.name,
             service: &service.name(&self.name),
-            deadline: Instant::now() + timeout,
+            deadline: after(Instant::now(), timeout),
             max_response: self.max_response,
         }
         .call(&body, || true)

@@ -220,6 +220,10 @@ fn requests_fail_after_their_timeout() {
     let mut responder = responder(&configuration(mapping, Duration::ZERO));
     let mut requestor = requestor(mapping, &responder);
     let start = Instant::now();
+    let mut patient = self::requestor(mapping, &responder);
+    // It waits for as long as an Instant can represent.
+    let endless = patient.request(at(start, 0), 8, 3, self::drill(), Duration::MAX);
+    assert!(endless.is_ok());
     let mut drill = Drill {
         later: true,
         ..Drill::default()

@@ -246,6 +246,26 @@ fn probes_are_answered_once_and_later() {
 }
 
 #[test]
+fn one_probe_costs_a_bounded_number_of_denials() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.writer().data_set_writer_id = 60_000;
+    let start = Instant::now();
+    let mut announcer = announcer(&configuration(&setup), start);
+    let probe = DiscoveryProbe::DataSetMetaData {
+        data_set_writer_ids: (1..=32_000).chain([60_000]).collect(),
+    };
+    ask(&mut announcer, probe, start);
+    let found = answers(&mut announcer, start + Duration::from_secs(2));
+    let is_denied = |it: &&DiscoveryAnnouncement| {
+        let denied = StatusCode::BadNotFound;
+        matches!(&it.content, AnnouncementContent::DataSetMetaData { status_code, .. } if *status_code == denied)
+    };
+    // The known one is announced nevertheless.
+    assert_eq!(found.len() - found.iter().filter(is_denied).count(), 1);
+    assert!(found.len() <= 100, "{}", found.len());
+}
+
+#[test]
 fn publishers_announce_their_capabilities() {
     let setup = Setup::new(&[Variant::UInt32(1)]);
     let configuration = configuration(&setup);
