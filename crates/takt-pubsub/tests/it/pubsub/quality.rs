@@ -191,7 +191,7 @@ fn a_field_that_does_not_come_any_more_is_bad() {
     let mut one = Setup::new(&[Variant::UInt32(1)]);
     let mut subscriber = both.build_subscriber();
     let status = last_status([&mut both, &mut one], &mut subscriber, 1);
-    assert_eq!(status, StatusCode::BadConfigurationError);
+    assert!(status.is_bad(), "{status}");
     assert!(both.target(0).get().unwrap().status_code().is_good());
 }
 
