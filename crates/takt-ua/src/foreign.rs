@@ -3,7 +3,8 @@
 //! * A text that is not UTF-8 (PLCs send Latin-1) has U+FFFD for each part that is not, as other OPC UA software reads it.
 //! * A binary body of an ExtensionObject without its length (-1) ends where its type ends, if this crate has the type.
 //! * A DataValue whose value cannot be decoded has no value, and `BadDecodingError` or `BadEncodingLimitsExceeded`. In a list
-//!   of Variants, such a StatusCode is in the place of the value. A value within another value makes the outer one bad.
+//!   of Variants, and in a field of a structure, such a StatusCode is in the place of the value. A value within another value
+//!   makes the outer one bad.
 //! * The end of such a value is found from its lengths and masks. If they do not tell it, all values that follow in the list
 //!   are bad too, with `BadUnknownResponse`. Nothing else is guessed: a length below -1, or a body of unknown type without a length, is read as null only
 //!   if the message then ends where it has to.

@@ -110,7 +110,7 @@ macro_rules! structure {
             const MIN_SIZE: usize = 0 $(+ <$field_type as $crate::binary::Decode<'a>>::MIN_SIZE)*;
 
             fn decode(decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
-                Ok(Self { $($field: $crate::binary::Decode::decode(decoder)?,)* })
+                Ok(Self { $($field: $crate::binary::Decode::decode_field(decoder)?,)* })
             }
 
             fn skip(decoder: &mut $crate::binary::Decoder<'a>) -> Result<(), $crate::binary::DecodeError> {
@@ -174,9 +174,9 @@ macro_rules! optional {
             $crate::binary::Encode::encode(value, $encoder)?;
         }
     };
-    (@decode $decoder:ident, $mask:ident) => { $crate::binary::Decode::decode($decoder)? };
+    (@decode $decoder:ident, $mask:ident) => { $crate::binary::Decode::decode_field($decoder)? };
     (@decode $decoder:ident, $mask:ident, $bit:literal) => {
-        if $mask & (1 << $bit) != 0 { Some($crate::binary::Decode::decode($decoder)?) } else { None }
+        if $mask & (1 << $bit) != 0 { Some($crate::binary::Decode::decode_field($decoder)?) } else { None }
     };
 }
 

@@ -347,6 +347,12 @@ pub trait Decode<'a>: Sized {
     /// Reads one value. After an error the decoder's position is unspecified.
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
+    /// Reads a value that is a field of a structure.
+    #[inline]
+    fn decode_field(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+
     /// Reads `count` elements of an array whose length was read, and checked, by
     /// [`Decoder::array_length`]. Numeric types do this in one copy.
     #[inline]

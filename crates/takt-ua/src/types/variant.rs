@@ -182,19 +182,23 @@ impl<'a> Decode<'a> for Variant {
     }
 
     /// A value that cannot be decoded is the StatusCode `BadDecodingError` if the decoder is tolerant (OPC 10000-6, 5.2.2.15).
+    #[inline]
+    fn decode_field(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        let start = decoder.rest();
+        Self::decode(decoder).or_else(|error| {
+            let passed = decoder.pass_unreadable(start, error, pass_variant);
+            passed.map(Variant::StatusCode)
+        })
+    }
+
+    /// Elements that cannot be decoded are StatusCodes, as in a field.
     fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
         decoder.count_elements::<Self>(count)?;
         // An element is larger in memory than its encoding, and the count is not trusted.
         let affordable = decoder.remaining() / size_of::<Self>();
         let mut elements = Vec::with_capacity(count.min(affordable.max(16)));
         for _ in 0..count {
-            let start = decoder.rest();
-            elements.push(match Self::decode(decoder) {
-                Ok(element) => element,
-                Err(error) => decoder
-                    .pass_unreadable(start, error, pass_variant)
-                    .map(Variant::StatusCode)?,
-            });
+            elements.push(Self::decode_field(decoder)?);
         }
         Ok(elements)
     }

@@ -110,6 +110,8 @@ impl DiscoveryAnnouncement {
         let start = decoder.position();
         let announcement_type = decoder.u8()?;
         let sequence_number = decoder.u16()?;
+        // Structures are boxed here and not by the decoder, for which the values in them would be nested ones: a tolerant
+        // decoder replaces a bad value of the outermost structure only.
         let content = match announcement_type {
             PUBLISHER_ENDPOINTS => AnnouncementContent::PublisherEndpoints {
                 endpoints: decoder.value()?,
@@ -117,12 +119,12 @@ impl DiscoveryAnnouncement {
             },
             DATA_SET_META_DATA => AnnouncementContent::DataSetMetaData {
                 data_set_writer_id: decoder.u16()?,
-                meta_data: decoder.value()?,
+                meta_data: Box::new(decoder.value()?),
                 status_code: decoder.value()?,
             },
             DATA_SET_WRITER_CONFIGURATION => AnnouncementContent::DataSetWriterConfiguration {
                 data_set_writer_ids: decoder.value()?,
-                data_set_writer_config: decoder.value()?,
+                data_set_writer_config: Box::new(decoder.value()?),
                 status_codes: decoder.value()?,
             },
             PUB_SUB_CONNECTIONS => AnnouncementContent::PubSubConnections(decoder.value()?),
@@ -134,8 +136,8 @@ impl DiscoveryAnnouncement {
             ACTION_META_DATA => AnnouncementContent::ActionMetaData {
                 data_set_writer_id: decoder.u16()?,
                 action_targets: decoder.value()?,
-                request: decoder.value()?,
-                response: decoder.value()?,
+                request: Box::new(decoder.value()?),
+                response: Box::new(decoder.value()?),
                 action_methods: decoder.value()?,
             },
             value => {
@@ -264,7 +266,7 @@ impl ApplicationInformation {
         let start = decoder.position();
         match decoder.u16()? {
             APPLICATION_DESCRIPTION => Ok(Self::ApplicationDescription {
-                application_description: decoder.value()?,
+                application_description: Box::new(decoder.value()?),
                 capabilities: decoder.value()?,
             }),
             STATUS => {

@@ -3,9 +3,10 @@
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
     ActionMethodDataType, ActionTargetDataType, ApplicationDescription, DataSetMetaDataType,
-    EndpointDescription, PubSubConnectionDataType, ReaderGroupDataType, WriterGroupDataType,
+    EndpointDescription, FieldMetaData, KeyValuePair, PubSubConnectionDataType,
+    ReaderGroupDataType, WriterGroupDataType,
 };
-use takt_ua::{DateTime, StatusCode};
+use takt_ua::{DateTime, StatusCode, Variant};
 
 use super::*;
 use crate::network_message::{NetworkMessage, NetworkMessageRef, Payload, PayloadParameters};
@@ -183,4 +184,54 @@ fn unknown_types_are_refused() {
         bytes.extend_from_slice(&announcement);
         assert!(NetworkMessage::decode(&bytes, &PayloadParameters::default()).is_err());
     }
+}
+
+/// Returns metadata of one field with two properties.
+fn with_properties(values: [Variant; 2]) -> Box<DataSetMetaDataType> {
+    let property = |value| KeyValuePair {
+        key: takt_ua::QualifiedName::new(1, "Range"),
+        value,
+    };
+    let field = FieldMetaData {
+        name: "Pressure".into(),
+        properties: values.map(property).into(),
+        ..FieldMetaData::default()
+    };
+    Box::new(DataSetMetaDataType {
+        fields: vec![field],
+        ..DataSetMetaDataType::default()
+    })
+}
+
+#[test]
+fn a_property_that_cannot_be_decoded_is_one_bad_value() {
+    let announcement = |values| {
+        let content = AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: 7,
+            meta_data: with_properties(values),
+            status_code: StatusCode::Good,
+        };
+        let sequence_number = 1;
+        let announcement = Box::new(DiscoveryAnnouncement {
+            sequence_number,
+            content,
+        });
+        let payload = Payload::DiscoveryAnnouncement(announcement);
+        NetworkMessage::discovery(PublisherId::UInt16(5), payload)
+    };
+    let good = Variant::Int32(12);
+    let sent = announcement([Variant::from("x"), good.clone()]);
+    let mut bytes = sent.encode_to_vec().unwrap();
+    let text = [12, 1, 0, 0, 0, b'x'];
+    let position = bytes.windows(6).position(|six| six == text).unwrap();
+    // A Variant directly within a Variant.
+    for bad in [[0x18, 7, 1, 0, 0, 0], [0x18, 10, 0, 0, 0xC0, 0x7F]] {
+        bytes[position..position + 6].copy_from_slice(&bad);
+        let received = NetworkMessage::decode(&bytes, &PayloadParameters::default());
+        let bad = Variant::StatusCode(StatusCode::BadDecodingError);
+        assert_eq!(received, Ok(announcement([bad, good.clone()])));
+    }
+    // The end of this one is not known.
+    bytes[position] = 0x3F;
+    assert!(NetworkMessage::decode(&bytes, &PayloadParameters::default()).is_err());
 }

@@ -165,7 +165,7 @@ impl<'a> NetworkMessageRef<'a> {
             NetworkMessageType::DiscoveryAnnouncement => {
                 let announcement = match DiscoveryAnnouncement::decode(&mut decoder) {
                     Ok(announcement) => announcement,
-                    // One text that is not UTF-8 does not spoil the metadata.
+                    // One text that is not UTF-8, or one bad value of a property, does not spoil the metadata.
                     Err(error) => foreign::decode_as(
                         bytes.get(range).unwrap_or_default(),
                         DiscoveryAnnouncement::decode,
