@@ -280,14 +280,14 @@ fn places_of(
                 return Err("RawData that is shorter than its layout");
             }
             let start = offsets.first().copied().unwrap_or(0);
-            let place = |(index, field): (usize, &RawField)| {
-                let range = layout.fixed_position(index).unwrap_or_default();
+            let place = |(field, range): (&RawField, Range<usize>)| {
                 FieldPlace::new(
                     start + range.start..start + range.end,
                     FieldKind::Raw(field.clone()),
                 )
             };
-            Ok(layout.fields.iter().enumerate().map(place).collect())
+            let fields = layout.fields.iter().zip(layout.fixed_positions());
+            Ok(fields.map(place).collect())
         }
         _ => Err("not a key frame"),
     }

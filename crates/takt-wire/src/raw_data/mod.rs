@@ -56,14 +56,13 @@ impl RawDataLayout {
             .try_fold(0_usize, |sum, field| sum.checked_add(field.fixed_size()?))
     }
 
-    /// Returns the range of a field in bytes within the fields, if it is always the same.
-    pub fn fixed_position(&self, index: usize) -> Option<std::ops::Range<usize>> {
-        let before = self.fields.get(..index)?;
-        let start = before
-            .iter()
-            .try_fold(0_usize, |sum, field| sum.checked_add(field.fixed_size()?))?;
-        let size = self.fields.get(index)?.fixed_size()?;
-        Some(start..start.checked_add(size)?)
+    /// Returns the ranges of the fields in bytes, from the first field to the last one whose range is always the same.
+    pub fn fixed_positions(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.fields.iter().scan(0_usize, |end, field| {
+            let start = *end;
+            *end = start.checked_add(field.fixed_size()?)?;
+            Some(start..*end)
+        })
     }
 
     /// Appends all fields. A structure has to be an ExtensionObject with a binary body in the encoding that the

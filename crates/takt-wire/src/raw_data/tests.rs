@@ -49,8 +49,8 @@ fn scalars_one_behind_the_other() {
         Variant::StatusCode(StatusCode(0x8765_4321)),
     ];
     check(&layout, &values, &[1, 1, 2, 0x21, 0x43, 0x65, 0x87]);
-    assert_eq!(layout.fixed_position(1), Some(1..3));
-    assert_eq!(layout.fixed_position(3), None);
+    assert_eq!(layout.fixed_positions().nth(1), Some(1..3));
+    assert_eq!(layout.fixed_positions().nth(3), None);
 }
 
 #[test]

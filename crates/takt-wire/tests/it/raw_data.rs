@@ -214,7 +214,7 @@ proptest! {
         prop_assert_eq!(shown.len(), values.len());
         for (index, (node, value)) in shown.into_iter().zip(&values).enumerate() {
             prop_assert_eq!(node.field_name.clone(), Some(format!("F{index}")));
-            if let Some(position) = layout.fixed_position(index) {
+            if let Some(position) = layout.fixed_positions().nth(index) {
                 prop_assert_eq!(node.offset, start + position.start);
             }
             if let Some(shown) = &node.value {
@@ -256,7 +256,7 @@ proptest! {
                 fields: vec![field],
                 ..DataSetMetaDataType::default()
             }).unwrap();
-            if let Some(position) = layout.fixed_position(index) {
+            if let Some(position) = layout.fixed_positions().nth(index) {
                 prop_assert_eq!(&alone.encode_to_vec(std::slice::from_ref(value)).unwrap(), &bytes[position]);
             }
         }
