@@ -277,10 +277,8 @@ impl Announcer {
     }
 
     /// Returns the messages that are to be sent now. Announcements that are longer than DiscoveryMaxMessageSize are in chunks.
-    ///
-    /// # Errors
-    /// A message cannot be encoded or protected; the others may be sent with the next call.
-    pub fn handle_timeout(&mut self, now: Instant) -> Result<Vec<Vec<u8>>, PublishError> {
+    /// One that cannot be encoded or protected is left out; the first such error is returned, too.
+    pub fn handle_timeout(&mut self, now: Instant) -> (Vec<Vec<u8>>, Option<PublishError>) {
         for cycle in self.cycles.iter_mut().filter(|cycle| cycle.next <= now) {
             cycle.next = now + cycle.announce_rate;
             let with_writers = true;
@@ -299,19 +297,21 @@ impl Announcer {
             _ => false,
         };
         let topics = self.schedule.take(now, together);
-        let mut messages = Vec::new();
+        let (mut messages, mut failed) = (Vec::new(), None);
         for content in self.knowledge.contents(&topics) {
-            self.encode(content, now, &mut messages)?;
+            match self.encode(content, now) {
+                Ok(encoded) => messages.extend(encoded),
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        Ok(messages)
+        (messages, failed)
     }
 
     fn encode(
         &mut self,
         mut content: AnnouncementContent,
         now: Instant,
-        messages: &mut Vec<Vec<u8>>,
-    ) -> Result<(), PublishError> {
+    ) -> Result<Vec<Vec<u8>>, PublishError> {
         let now = Now {
             instant: now,
             ..Now::read()
@@ -353,17 +353,16 @@ impl Announcer {
         // If the message is too long, one nonce is used up in vain, which does no harm.
         let encoded = finish(message.clone())?;
         if encoded.len() <= limit {
-            messages.push(encoded);
-            return Ok(());
+            return Ok(vec![encoded]);
         }
-        for chunk in ChunkWriter::new(&message, limit, 0)? {
+        let chunks = ChunkWriter::new(&message, limit, 0)?.map(|chunk| {
             let publisher_id = self.publisher_id.clone();
-            messages.push(finish(NetworkMessage::discovery(
+            finish(NetworkMessage::discovery(
                 publisher_id,
                 Payload::Chunk(chunk),
-            ))?);
-        }
-        Ok(())
+            ))
+        });
+        chunks.collect()
     }
 }
 

@@ -12,6 +12,7 @@ use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType
 use super::commands::{self, CommandReceiver, CommandSender};
 use super::links::{LinkPlan, discovery_link};
 use super::options::{RuntimeOptions, StartError};
+use super::problem::ProblemSender;
 use super::thread::spawn;
 use crate::discovery::Announcer;
 use crate::error::ConfigurationError;
@@ -29,6 +30,7 @@ struct AnnouncerThread {
     link: LinkPlan,
     component: String,
     commands: CommandReceiver<AnnouncerCommand>,
+    problems: ProblemSender,
     stop: Arc<AtomicBool>,
 }
 
@@ -50,6 +52,7 @@ impl RunningAnnouncer {
         connection: &PubSubConnectionDataType,
         is_first: bool,
         options: &RuntimeOptions,
+        problems: ProblemSender,
         stop: Arc<AtomicBool>,
     ) -> Result<Option<Self>, StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
@@ -73,6 +76,7 @@ impl RunningAnnouncer {
             },
             link,
             component: connection.name.to_string(),
+            problems,
             stop,
         };
         let thread = spawn("takt-announce", move |started| thread.run(started))?;
@@ -117,12 +121,12 @@ impl AnnouncerThread {
     }
 
     fn announce(&mut self, sender: &mut dyn Sender) {
+        let (messages, error) = self.announcer.handle_timeout(Instant::now());
+        if let Some(error) = error {
+            self.problems.tell(error);
+        }
         // A message that is not sent is requested again.
-        for message in self
-            .announcer
-            .handle_timeout(Instant::now())
-            .unwrap_or_default()
-        {
+        for message in messages {
             let _ = sender.send(&message);
         }
     }

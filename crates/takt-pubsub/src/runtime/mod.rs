@@ -108,9 +108,14 @@ impl PubSub {
         for connection in configuration.connections.iter().filter(enabled) {
             // One connection of a Publisher speaks for all of it; otherwise each would announce the same.
             let is_first = !announced.contains(&&connection.publisher_id);
-            let stop = running.stop.clone();
-            let announcer =
-                RunningAnnouncer::start(configuration, connection, is_first, options, stop)?;
+            let announcer = RunningAnnouncer::start(
+                configuration,
+                connection,
+                is_first,
+                options,
+                running.problems.sender(connection.name.as_str()),
+                running.stop.clone(),
+            )?;
             if let Some(announcer) = announcer {
                 running.announcers.push(announcer);
                 announced.push(&connection.publisher_id);

@@ -376,7 +376,7 @@ fn actions_are_announced() {
     let now = Instant::now();
     let nobody = AnnouncedApplication::default();
     let mut announcer = Announcer::new(&configuration, connection, nobody, 3, now).unwrap();
-    let messages = announcer.handle_timeout(now).unwrap();
+    let (messages, _) = announcer.handle_timeout(now);
     let id = PublisherId::UInt16(17);
     let me = PublisherId::String("HMI".into());
     let mut requestor = Requestor::new(id, me, ActionMapping::Uadp, 1);

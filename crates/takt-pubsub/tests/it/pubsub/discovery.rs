@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use takt_pubsub::ReceiveError;
 use takt_pubsub::discovery::{AnnouncedApplication, Announcer, probe_message};
 use takt_pubsub::subscriber::Subscriber;
+use takt_pubsub::{PublishError, ReceiveError};
 use takt_ua::enumerations::{
     DataSetFieldContentMask, JsonDataSetMessageContentMask as DataSetMask,
     JsonNetworkMessageContentMask as Mask, MessageSecurityMode, PubSubState,
@@ -113,7 +113,7 @@ fn announcer(configuration: &PubSubConfiguration2DataType, start: Instant) -> An
     };
     let connection = &configuration.connections[0];
     let mut announcer = Announcer::new(configuration, connection, application, 7, start).unwrap();
-    announcer.handle_timeout(start).unwrap();
+    announcer.handle_timeout(start);
     announcer
 }
 
@@ -127,7 +127,9 @@ fn answers(announcer: &mut Announcer, until: Instant) -> Vec<DiscoveryAnnounceme
     let mut subscriber = Subscriber::discovering(0);
     let mut log = Log::default();
     while let Some(at) = announcer.next_timeout().filter(|at| *at <= until) {
-        for mut message in announcer.handle_timeout(at).unwrap() {
+        let (messages, error) = announcer.handle_timeout(at);
+        assert!(error.is_none(), "{error:?}");
+        for mut message in messages {
             assert!(message.len() <= 4096);
             subscriber
                 .receive(now(), UP, &mut message, &mut log)
@@ -178,7 +180,7 @@ fn raw_data_has_names_and_types_after_a_probe() {
     // It was announced at the start, and is not announced again for half a second.
     let due = announcer.next_timeout().unwrap();
     assert!(due - start >= Duration::from_millis(500));
-    for mut message in announcer.handle_timeout(due).unwrap() {
+    for mut message in announcer.handle_timeout(due).0 {
         subscriber
             .receive(now(), UP, &mut message, &mut log)
             .unwrap();
@@ -243,6 +245,33 @@ fn probes_are_answered_once_and_later() {
     ask(&mut quiet, other, start);
     ask(&mut quiet, writers(&[99]), start);
     assert_eq!(quiet.next_timeout(), None);
+}
+
+#[test]
+fn an_announcement_that_cannot_be_made_does_not_hold_back_the_others() {
+    let setup = Setup::new(&[Variant::UInt32(1)]);
+    let mut configuration = configuration(&setup);
+    // No chunk fits this size, but an answer without content does.
+    configuration.connections[0].transport_settings =
+        ExtensionObject::from_structure(&DatagramConnectionTransport2DataType {
+            discovery_max_message_size: 24,
+            ..DatagramConnectionTransport2DataType::default()
+        });
+    let start = Instant::now();
+    let mut announcer = announcer(&configuration, start);
+    let probes = [
+        DiscoveryProbe::DataSetMetaData {
+            data_set_writer_ids: vec![7],
+        },
+        DiscoveryProbe::PublisherEndpoints,
+        DiscoveryProbe::FindApplications,
+    ];
+    for probe in probes {
+        ask(&mut announcer, probe, start);
+    }
+    let (messages, error) = announcer.handle_timeout(start + Duration::from_secs(1));
+    assert_eq!(messages.len(), 1);
+    assert!(matches!(error, Some(PublishError::Encode(_))), "{error:?}");
 }
 
 #[test]
@@ -372,7 +401,7 @@ fn metadata_of_protected_messages_is_protected_too() {
         assert_eq!(announcer.next_timeout(), None);
         announcer.set_keys(later, "Keys", &keys(1, later));
         announcer.set_keys(later, "Keys", &keys(1, later));
-        let messages = announcer.handle_timeout(later).unwrap();
+        let (messages, _) = announcer.handle_timeout(later);
         assert_eq!(messages.len() > 1, name_length > 4096);
         assert!(messages.iter().all(|message| message.len() <= 4096));
         let text = |message: &Vec<u8>| message.windows(5).any(|part| part == b"FFFFF");
