@@ -64,5 +64,5 @@ pub use options::{
 };
 pub use received::{ReceiveTime, Received, Source};
 pub use reservation::Reservation;
-pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
+pub use topic::{DEFAULT_PREFIX, MqttMessageType, NOT_IN_LEVELS, TopicError, TopicTree};
 pub use transports::{open_receiver, open_sender};

@@ -11,6 +11,10 @@ use crate::options::Content;
 /// Prefix in the examples of the standard (OPC 10000-14, 5.3.8); any other may be chosen.
 pub const DEFAULT_PREFIX: &str = "opcua";
 
+/// Characters that no level of a topic has: they have a special meaning in topics and filters (MQTT 5, 4.7), for which the
+/// standard has no replacement.
+pub const NOT_IN_LEVELS: [char; 4] = ['/', '+', '#', '\0'];
+
 /// Level `<MqttMessageType>` (OPC 10000-14, Table 204).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MqttMessageType {
@@ -171,7 +175,7 @@ impl TopicTree {
 }
 
 fn level(text: &str) -> Result<&str, TopicError> {
-    if text.is_empty() || text.contains(['/', '+', '#', '\0']) {
+    if text.is_empty() || text.contains(NOT_IN_LEVELS) {
         return Err(TopicError::Level(text.to_owned()));
     }
     Ok(text)

@@ -1,10 +1,12 @@
 //! Queues of a broker: topics to which groups send, and topic filters of readers (OPC 10000-14, 6.4.2).
 
+use takt_link::NOT_IN_LEVELS;
 use takt_ua::ExtensionObject;
 use takt_ua::structures::{
     BrokerDataSetReaderTransportDataType, BrokerDataSetWriterTransportDataType,
-    BrokerWriterGroupTransportDataType, WriterGroupDataType,
+    BrokerWriterGroupTransportDataType, PubSubConnectionDataType, WriterGroupDataType,
 };
+use takt_wire::PublisherId;
 
 use super::authentication;
 use super::mistake::Place;
@@ -25,10 +27,10 @@ pub(super) fn topic_of(group: &WriterGroupDataType) -> Option<String> {
         .or(first.map(|it| it.queue_name.to_string()).filter(named))
 }
 
-/// Checks the queues of a WriterGroup at a broker; `connection` are the transport settings of its connection.
+/// Checks the queues of a WriterGroup at a broker.
 pub(super) fn check_group(
     place: &mut Place<'_>,
-    connection: &ExtensionObject,
+    connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
     is_secure: bool,
 ) {
@@ -42,6 +44,7 @@ pub(super) fn check_group(
         only_broker(place);
     }
     let topic = topic_of(group);
+    let publisher_id = PublisherId::from_variant(&connection.publisher_id);
     match &topic {
         Some(topic) => check_topic(place, "queue_name", topic),
         // The name is a level of the topic.
@@ -50,19 +53,29 @@ pub(super) fn check_group(
             "is missing: it is the last level of the topic",
             "Write name, or broker = { queue_name = \"…\" }",
         ),
-        None if group.name.as_str().contains(['/', '+', '#']) => place.error(
+        None if group.name.as_str().contains(NOT_IN_LEVELS) => place.error(
             "name",
             format!("'{}' cannot be a level of the topic", group.name),
             "Use a name without / + #, or write broker = { queue_name = \"…\" }",
         ),
         None => {}
     }
+    if let (None, Some(PublisherId::String(id))) = (&topic, publisher_id)
+        && id.as_str().contains(NOT_IN_LEVELS)
+    {
+        place.error(
+            "queue_name",
+            format!("is missing: the PublisherId '{id}' cannot be a level of the topic"),
+            "Write broker = { queue_name = \"…\" }, or use a PublisherId without / + #",
+        );
+    }
     for (index, writer) in group.data_set_writers.iter().enumerate() {
         let mut place = place.entry(WRITERS, writer.name.as_str(), index);
         let settings = &writer.transport_settings;
         authentication::check(&mut place, settings, is_secure);
         let of_group = &group.transport_settings;
-        authentication::check_writer(&mut place, connection, of_group, &first, settings);
+        let of_connection = &connection.transport_settings;
+        authentication::check_writer(&mut place, of_connection, of_group, &first, settings);
         let Ok(settings) = settings.decode_as::<BrokerDataSetWriterTransportDataType>() else {
             if !settings.is_null() {
                 only_broker(&mut place);

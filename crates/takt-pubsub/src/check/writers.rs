@@ -173,8 +173,7 @@ fn check_transport(
         .and_then(|address| addresses::check(place, "Address", &address, true));
     match own.as_ref().or(address) {
         Some(address) if address.has_topics() => {
-            let of_connection = &connection.transport_settings;
-            queues::check_group(place, of_connection, group, addresses::is_secure(address));
+            queues::check_group(place, connection, group, addresses::is_secure(address));
         }
         Some(_) => {
             let is_broker = settings.is::<BrokerWriterGroupTransportDataType>()

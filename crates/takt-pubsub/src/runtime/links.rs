@@ -1,6 +1,6 @@
 //! Links of a configuration (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
-use takt_link::{Address, AddressError, Content, LinkOptions};
+use takt_link::{Address, AddressError, Content, LinkOptions, NOT_IN_LEVELS, TopicError};
 use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
@@ -64,17 +64,15 @@ pub fn writer_group_link(
         });
         let group_settings = broker.map(|it| (it.queue_name, it.requested_delivery_guarantee));
         let named = |settings: &(takt_ua::UaString, _)| !settings.0.as_str().is_empty();
-        let (queue, guarantee) = group_settings
-            .filter(named)
-            .or(writer.filter(named))
-            .unwrap_or_else(|| {
-                let topic = default_topic(connection, group, plan.options.mqtt.content);
-                (
-                    topic.as_str().into(),
-                    BrokerTransportQualityOfService::NotSpecified,
-                )
-            });
-        plan.options.mqtt.topic = queue.to_string();
+        let (topic, guarantee) = match group_settings.filter(named).or(writer.filter(named)) {
+            Some((queue, guarantee)) => (queue.to_string(), guarantee),
+            None => {
+                let topic = default_topic(connection, group, plan.options.mqtt.content)
+                    .map_err(|problem| problem.at(group.name.as_str()))?;
+                (topic, BrokerTransportQualityOfService::NotSpecified)
+            }
+        };
+        plan.options.mqtt.topic = topic;
         plan.options.mqtt.quality_of_service = quality_of_service(guarantee, base);
         let outer = Authentication::of(&connection.transport_settings);
         let first = group.data_set_writers.first();
@@ -245,15 +243,28 @@ fn plan(address: &ExtensionObject, base: &LinkOptions) -> Result<LinkPlan, Confi
 }
 
 /// Returns the topic of the data of a WriterGroup in the topic tree of the standard (OPC 10000-14, 7.3.4.7).
+///
+/// # Errors
+/// The PublisherId or the name has a character with a special meaning in topics, for which the standard has no replacement.
 fn default_topic(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
     content: Content,
-) -> String {
+) -> Result<String, ConfigurationProblem> {
     let encoding = content.topic_level();
     let publisher = takt_wire::PublisherId::from_variant(&connection.publisher_id);
     let publisher = publisher.map(|id| id.to_string()).unwrap_or_default();
-    format!("opcua/{encoding}/data/{publisher}/{}", group.name)
+    let name = group.name.as_str();
+    for (parameter, level) in [("PublisherId", publisher.as_str()), ("Name", name)] {
+        if level.contains(NOT_IN_LEVELS) {
+            let error = TopicError::Level(level.to_owned());
+            return Err(ConfigurationProblem::parameter(
+                parameter,
+                error.to_string(),
+            ));
+        }
+    }
+    Ok(format!("opcua/{encoding}/data/{publisher}/{name}"))
 }
 
 fn quality_of_service(guarantee: BrokerTransportQualityOfService, base: &LinkOptions) -> u8 {
@@ -322,6 +333,16 @@ mod tests {
             let plan = writer_group_link(&connection, &group, &base).unwrap();
             let topic = format!("opcua/uadp/data/{level}/Fast");
             assert_eq!(plan.options.mqtt.topic, topic);
+        }
+        for (id, name) in [("Halle 3/Press", "Fast"), ("Press", "a+"), ("#", "Fast")] {
+            let connection = PubSubConnectionDataType {
+                publisher_id: id.into(),
+                ..connection.clone()
+            };
+            group.name = name.into();
+            let error = writer_group_link(&connection, &group, &base).unwrap_err();
+            let text = "cannot be a level of a topic";
+            assert!(error.to_string().contains(text), "{error}");
         }
         group.transport_settings =
             ExtensionObject::from_structure(&BrokerWriterGroupTransportDataType {
