@@ -517,3 +517,6 @@ impl ChangeObserver for MonitoredItem {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;
