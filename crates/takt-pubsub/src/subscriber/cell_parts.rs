@@ -61,6 +61,19 @@ impl CellPart {
             .map_err(|error| error.status_code())
     }
 
+    /// Marks the part as uncertain if it is Good.
+    pub(super) fn doubt(&self, cell: &Cell) -> Result<(), StatusCode> {
+        let mut statuses = self.lock();
+        let own = statuses.get_mut(self.index).filter(|own| own.is_good());
+        let Some(own) = own else {
+            return Ok(());
+        };
+        *own = StatusCode::UncertainLastUsableValue;
+        let status = worst(&statuses).unwrap_or(StatusCode::UncertainLastUsableValue);
+        cell.change_status(status)
+            .map_err(|error| error.status_code())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<StatusCode>> {
         self.statuses.lock().unwrap_or_else(PoisonError::into_inner)
     }

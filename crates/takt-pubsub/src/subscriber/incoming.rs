@@ -1,5 +1,7 @@
 //! DataSetMessages of any mapping at a DataSetReader.
 
+use std::collections::HashSet;
+
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DamagedField, DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
 
@@ -116,7 +118,10 @@ impl DataSetReader {
             }
         }
         if incoming.is_complete {
-            self.fail_missing(&fields, now.date_time);
+            self.fail_missing(fields.len(), now.date_time);
+        }
+        if self.take_gap() && kind != DataSetKind::Event {
+            self.doubt_others(&fields);
         }
         observer.data_set(&ReceivedDataSet {
             reader: self,
@@ -133,12 +138,22 @@ impl DataSetReader {
         outcome
     }
 
-    /// Replaces the values of fields that a complete message should have and has not.
-    fn fail_missing(&mut self, fields: &[(usize, DataValue)], now: DateTime) {
-        let is_present = |field| fields.iter().any(|(index, _)| *index == field);
+    /// Replaces the values of fields that a complete message, with this number of fields, does not have.
+    fn fail_missing(&mut self, count: usize, now: DateTime) {
         for target in &mut self.targets {
-            if !is_present(target.field) {
+            if target.field >= count {
                 target.fail(StatusCode::BadConfigurationError, now);
+            }
+        }
+    }
+
+    /// Marks the values of fields that are not among these: a lost message may have had newer ones.
+    #[cold]
+    fn doubt_others(&mut self, fields: &[(usize, DataValue)]) {
+        let present: HashSet<usize> = fields.iter().map(|(index, _)| *index).collect();
+        for target in &mut self.targets {
+            if !present.contains(&target.field) {
+                target.doubt();
             }
         }
     }

@@ -158,6 +158,26 @@ impl ReaderTarget {
         let _ = self.write_instead(status, now);
     }
 
+    /// Marks a good value as uncertain. It may have changed: a message was lost.
+    #[cold]
+    pub(super) fn doubt(&mut self) {
+        let uncertain = StatusCode::UncertainLastUsableValue;
+        // The value itself stays, so that nothing can fail but setting a cell that others set all the time.
+        let _ = match (&self.target, &self.part) {
+            (FieldTarget::Cell(cell), Some(part)) => part.doubt(cell),
+            (FieldTarget::Cell(cell), None) => match cell.reading() {
+                Ok(reading) if reading.status.is_good() => cell
+                    .change_status(uncertain)
+                    .map_err(|error| error.status_code()),
+                _ => Ok(()),
+            },
+            (FieldTarget::Callback(callback), _) => match &self.last_usable {
+                Some(last) => callback(&DataValue::good(last.clone()).with_status(uncertain)),
+                None => Ok(()),
+            },
+        };
+    }
+
     /// Writes the replacement of the value while the reader is not Operational.
     pub(super) fn write_state(
         &mut self,

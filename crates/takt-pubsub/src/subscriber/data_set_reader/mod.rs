@@ -64,6 +64,8 @@ pub struct DataSetReader {
     has_key_frame: bool,
     /// True after the first key frame or event.
     has_data: bool,
+    /// True after lost messages, until their fields are marked or come again.
+    has_gap: bool,
     told: PubSubState,
     statistics: ReaderStatistics,
 }
@@ -147,6 +149,7 @@ impl DataSetReader {
             memory: memory.empty_charge(),
             has_key_frame: false,
             has_data: false,
+            has_gap: false,
             told: PubSubState::Disabled,
             statistics: ReaderStatistics::default(),
             name,

@@ -27,6 +27,7 @@ impl DataSetReader {
         self.last_received = None;
         self.has_key_frame = false;
         self.has_data = false;
+        self.has_gap = false;
     }
 
     /// Returns true if the reader takes messages.
@@ -76,6 +77,7 @@ impl DataSetReader {
         };
         self.statistics.received += 1;
         self.statistics.missing += u64::from(missing);
+        self.has_gap |= missing > 0 || order == Order::Restarted;
         self.last_received = Some(now);
         Some(missing)
     }
@@ -116,6 +118,12 @@ impl DataSetReader {
         }
     }
 
+    /// Returns true once after lost messages.
+    #[inline]
+    pub(in crate::subscriber) fn take_gap(&mut self) -> bool {
+        std::mem::take(&mut self.has_gap)
+    }
+
     pub(in crate::subscriber) fn has_key_frame(&self) -> bool {
         self.has_key_frame
     }
@@ -146,6 +154,7 @@ impl DataSetReader {
     #[cold]
     pub(in crate::subscriber) fn note_lost(&mut self) {
         self.statistics.undecodable += 1;
+        self.has_gap = true;
         if self.condition == Condition::Ready {
             self.fail();
         }

@@ -301,6 +301,8 @@ impl DataSet {
             return Ok(false);
         };
         reader.note(kind);
+        // All values are new.
+        reader.take_gap();
         let timestamp = message.data_set_timestamp(index).or(message.timestamp());
         let mut failed = None;
         let time = timestamp.unwrap_or(now.date_time);

@@ -243,3 +243,46 @@ fn a_keep_alive_ends_an_error_but_begins_nothing() {
     let working = receive(&mut subscriber, &mut setup.build());
     assert_eq!(working, Some(PubSubState::Operational));
 }
+
+#[test]
+fn after_a_gap_the_fields_that_do_not_come_are_uncertain() {
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    let mut setup = with_header(Setup::new(&values), UadpMask::SequenceNumber);
+    setup.writer().key_frame_count = 7;
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let (mut time, mut seen) = (now(), Statuses::default());
+    let mut step = |subscriber: &mut Subscriber, values: [Option<u32>; 2], is_lost: bool| {
+        for (index, value) in values.into_iter().enumerate() {
+            if let Some(value) = value {
+                let index = u32::try_from(index).unwrap();
+                set(&setup.cell(index), value);
+            }
+        }
+        match is_lost {
+            true => drop(group.publish(time, UP, &mut Vec::<Vec<u8>>::new()).unwrap()),
+            false => pass(&mut group, subscriber, time, &mut seen),
+        }
+        time.instant += Duration::from_millis(10);
+        [0, 1].map(|index| setup.target(index).get().unwrap())
+    };
+    let value = |value: u32, status| (Some(Variant::UInt32(value)), status);
+    let of = |found: [takt_ua::DataValue; 2]| {
+        found.map(|found| (found.value.clone(), found.status_code()))
+    };
+    let (good, last) = (StatusCode::Good, StatusCode::UncertainLastUsableValue);
+    step(&mut subscriber, [None, None], false);
+    let found = step(&mut subscriber, [Some(10), None], false);
+    assert_eq!(of(found), [value(10, good), value(2, good)]);
+    step(&mut subscriber, [Some(11), Some(11)], true);
+    let found = step(&mut subscriber, [Some(12), None], false);
+    assert_eq!(of(found), [value(12, good), value(2, last)]);
+    // It stays so until it comes again.
+    let found = step(&mut subscriber, [Some(13), None], false);
+    assert_eq!(of(found), [value(13, good), value(2, last)]);
+    let found = step(&mut subscriber, [None, Some(14)], false);
+    assert_eq!(of(found), [value(13, good), value(14, good)]);
+    // The next key frame has all values, and ends a gap.
+    step(&mut subscriber, [Some(15), None], true);
+    let found = step(&mut subscriber, [None, None], false);
+    assert_eq!(of(found), [value(15, good), value(14, good)]);
+}
