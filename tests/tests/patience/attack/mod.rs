@@ -102,8 +102,8 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     let slices = Slices::of(&mut server.client()).unwrap().unwrap();
     let limit = match attack {
         Attack::LargeValues => slices.limit + 2 * VALUE,
-        // One operation with the largest number of elements: each KiB of their memory is two units.
-        Attack::Elements => slices.limit + 3 * ELEMENTS,
+        // One operation with the largest number of elements, decoded once in a slice: each KiB of their memory is two units.
+        Attack::Elements => slices.limit + 2 * ELEMENTS,
         _ => slices.limit,
     };
     assert!(slices.longest <= limit, "{}: {slices:?}", attack.name());

@@ -318,6 +318,9 @@ impl<S: Steps> InSteps<S> {
                 return Ok(Progress::Unfinished);
             }
             self.enter(Phase::Search);
+            if self.has_many_elements(request, is_inline, work) {
+                return Ok(Progress::Unfinished);
+            }
         }
         if self.phase == Phase::Search {
             if (!S::HAS_EFFECTS || S::has_remotes(&request.server.space))
@@ -352,6 +355,18 @@ impl<S: Steps> InSteps<S> {
             true => Progress::Complete,
             false => Progress::Unfinished,
         })
+    }
+
+    /// Returns true if checking the operations took the slice, so that another one decodes their elements again. Bytes that are
+    /// only copied are no reason to keep the message for another slice: a large value would need its memory twice.
+    #[inline]
+    fn has_many_elements(&self, request: &Request<'_>, is_inline: bool, work: &Work) -> bool {
+        if !work.is_over() {
+            return false;
+        }
+        let copied = (request.message.len() >> 10) as u64;
+        let slice = u64::from(request.server.budgets.work_per_slice);
+        !is_inline || work.spent().saturating_sub(copied) >= slice
     }
 
     #[inline]

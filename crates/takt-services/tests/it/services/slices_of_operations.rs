@@ -313,6 +313,9 @@ fn an_array_of_too_many_elements_is_refused_before_it_is_decoded() {
             assert_eq!(decoded.map(|response| response.results), expected);
         }
     }
+    // The elements are decoded twice, each time in a slice of their own: 512 bytes of their memory are one unit.
+    let once = 2_000 + (Limits::STRUCTURE.max_memory as u64 >> 9);
+    assert!(server.longest_slice() <= once, "{}", server.longest_slice());
 }
 
 /// Returns a request to write a number to the same Variable, many times.
