@@ -33,6 +33,8 @@ final class Subscriptions {
   private static final class Own {
     private final BlockingQueue<Object> values = new LinkedBlockingQueue<>();
     private final OpcUaSubscription subscription;
+    /** The last failed attempt to create the Subscription again. */
+    private volatile Exception failure;
 
     Own(Session session, String path) throws Exception {
       subscription = new OpcUaSubscription(session.client, 50.0);
@@ -41,7 +43,7 @@ final class Subscriptions {
             @Override
             public void onTransferFailed(OpcUaSubscription lost, StatusCode status) {
               // The server was restarted: the library leaves it to the application to create the Subscription again.
-              CompletableFuture.runAsync(() -> create());
+              CompletableFuture.runAsync(() -> createAgain());
             }
           });
       var item = OpcUaMonitoredItem.newDataItem(session.node(path));
@@ -56,19 +58,29 @@ final class Subscriptions {
       create();
     }
 
-    private void create() {
-      try {
-        subscription.create();
-        subscription.synchronizeMonitoredItems();
-      } catch (Exception error) {
-        throw new Main.Failed(error.toString());
+    private void create() throws Exception {
+      subscription.create();
+      subscription.synchronizeMonitoredItems();
+    }
+
+    /** Creates it at a server that was restarted; tries again while the connection is broken. */
+    private void createAgain() {
+      long end = System.nanoTime() + Session.PATIENCE * 1_000_000L;
+      while (System.nanoTime() < end) {
+        try {
+          create();
+          return;
+        } catch (Exception error) {
+          failure = error;
+          subscription.reset();
+        }
       }
     }
 
     void waitFor(Predicate<Object> wanted) throws InterruptedException {
       while (true) {
         Object value = values.poll(Session.PATIENCE, TimeUnit.MILLISECONDS);
-        expect(value != null, "a change does not come");
+        expect(value != null, "a change does not come to %s, last failure: %s", subscription, failure);
         if (wanted.test(value)) {
           return;
         }

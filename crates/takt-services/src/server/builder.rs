@@ -27,6 +27,7 @@ pub struct ServerBuilder {
     session_observer: Arc<dyn SessionObserver>,
     namespaces: Vec<String>,
     nodesets: Vec<(String, String)>,
+    first_id: Option<u32>,
 }
 
 /// Reasons why a server could not be built.
@@ -63,6 +64,7 @@ impl ServerBuilder {
             session_observer: Arc::new(NoSessionObserver),
             namespaces: Vec::new(),
             nodesets: Vec::new(),
+            first_id: None,
         }
     }
 
@@ -122,6 +124,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the number of the first SessionId and the first SubscriptionId, so that responses of two servers can be compared. By default, it
+    /// is random: a client that still has ids of an earlier run finds no Session or Subscription of another client (OPC 10000-4, 5.14.2.2).
+    #[must_use]
+    pub fn first_id(mut self, first: u32) -> Self {
+        self.first_id = Some(first);
+        self
+    }
+
     /// Builds the server.
     ///
     /// # Errors
@@ -159,6 +169,7 @@ impl ServerBuilder {
             session_observer: self.session_observer,
             status,
             application,
+            first_id: self.first_id,
         });
         methods::bind(&server.space, &server.subscriptions)?;
         shown_budgets::bind(&server)?;

@@ -38,6 +38,7 @@ use crate::diagnostics::counts::Diagnostics;
 use crate::events::queue::EventSink;
 use crate::identity::authentication::Authenticator;
 use crate::identity::password_checks::PasswordChecks;
+use crate::identity::random::random_id;
 use crate::identity::users::Users;
 use crate::interfaces::discovery_server::DiscoveryServer;
 use crate::interfaces::historian::Historian;
@@ -99,6 +100,8 @@ pub(crate) struct Parts {
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) status: Arc<Status>,
     pub(crate) application: ApplicationDescription,
+    /// Number of the first SessionId and the first SubscriptionId, if it is not random.
+    pub(crate) first_id: Option<u32>,
 }
 
 impl Server {
@@ -115,10 +118,11 @@ impl Server {
                 parts.budgets.subscriptions,
                 parts.budgets.max_response_size,
                 parts.budgets.work_per_slice,
+                parts.first_id.unwrap_or_else(random_id),
             )),
             timeouts: Timeouts::default(),
             space: parts.space,
-            sessions: Arc::default(),
+            sessions: Arc::new(Sessions::new(parts.first_id.unwrap_or_else(random_id))),
             budgets: parts.budgets,
             authenticator: parts.authenticator,
             session_observer: parts.session_observer,

@@ -23,12 +23,12 @@ use crate::responses::deadline::Deadline;
 const CHECKS_PER_TIMEOUT: u32 = 8;
 
 /// All Sessions of a server.
-#[derive(Default)]
 pub(crate) struct Sessions {
     by_token: Mutex<Table>,
     /// Time of the next search for inactive Sessions; set while the table is locked.
     next_check: Deadline,
-    last_id: AtomicU32,
+    /// Number of the next SessionId.
+    next_id: AtomicU32,
     /// Number of the last loss of a channel by a Session.
     last_loss: AtomicU64,
 }
@@ -54,6 +54,15 @@ pub(crate) struct NewSession {
 }
 
 impl Sessions {
+    pub(crate) fn new(first_id: u32) -> Self {
+        Self {
+            by_token: Mutex::default(),
+            next_check: Deadline::default(),
+            next_id: AtomicU32::new(first_id),
+            last_loss: AtomicU64::default(),
+        }
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,7 +90,7 @@ impl Sessions {
                 replaced = Some(session.id.clone());
             }
         }
-        let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let id = NodeId::numeric(1, id);
         let session = Arc::new(Session {
             token: random_token()?,

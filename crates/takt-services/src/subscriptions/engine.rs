@@ -22,7 +22,10 @@ pub(crate) struct Engine {
     pub(super) removed: Removed,
     /// Time of creation of the engine: the due time of waiting work.
     epoch: Instant,
-    pub(super) last_id: u32,
+    /// SubscriptionId that is given next, if no Subscription has it.
+    pub(super) next_id: u32,
+    /// Number of Subscriptions that were ever created.
+    pub(super) created: u32,
     pub(super) last_turn: u64,
     pub(super) load: TotalLoad,
     pub(super) slice: Slice,
@@ -38,6 +41,7 @@ impl Engine {
         max_response_size: usize,
         work_per_slice: u64,
         dispatch: Dispatch,
+        first_id: u32,
     ) -> Self {
         Self {
             budgets,
@@ -45,7 +49,8 @@ impl Engine {
             sessions: Agenda::default(),
             removed: Removed::default(),
             epoch: Instant::now(),
-            last_id: 0,
+            next_id: first_id,
+            created: 0,
             last_turn: 0,
             load: TotalLoad::default(),
             slice: Slice::new(work_per_slice),
@@ -69,7 +74,7 @@ impl Engine {
     /// Returns the number of Subscriptions, and of those that were ever created.
     pub(super) fn counts(&self) -> [u32; 2] {
         let current = u32::try_from(self.subscriptions.len()).unwrap_or(u32::MAX);
-        [current, self.last_id]
+        [current, self.created]
     }
 
     /// Returns the count of the load of all items in the sampling budget, which the engine keeps up to date.

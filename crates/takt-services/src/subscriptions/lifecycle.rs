@@ -34,14 +34,23 @@ impl Engine {
         {
             return Err(StatusCode::BadTooManySubscriptions);
         }
-        // 0 is no SubscriptionId.
-        let id = self.last_id.wrapping_add(1).max(1);
+        let id = self.free_id();
         let settings = (publishing_enabled, priority);
         let client = (session.clone(), owner);
         self.insert(id, client, memory, revised, settings, now)?;
-        self.last_id = id;
+        self.next_id = id.wrapping_add(1);
+        self.created = self.created.wrapping_add(1);
         self.attach(session, id);
         Ok(id)
+    }
+
+    /// Returns the next SubscriptionId that no Subscription has, durable ones of earlier runs included. 0 is no SubscriptionId.
+    fn free_id(&self) -> u32 {
+        let mut id = self.next_id.max(1);
+        while self.subscriptions.get(&id).is_some() {
+            id = id.wrapping_add(1).max(1);
+        }
+        id
     }
 
     /// Continues a durable Subscription of an earlier server, and returns its items, which are to be added. It has no Session until a
@@ -72,7 +81,6 @@ impl Engine {
         let client = (NodeId::NULL, Arc::new(saved.owner));
         let settings = (saved.publishing_enabled, saved.priority);
         self.insert(saved.id, client, memory, revised, settings, now)?;
-        self.last_id = self.last_id.max(saved.id);
         let item_ids = saved.items.iter().map(|item| item.id);
         let last_item_id = item_ids.fold(saved.last_item_id, u32::max);
         if let Some(subscription) = self.subscriptions.get_mut(&saved.id) {

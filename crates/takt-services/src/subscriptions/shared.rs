@@ -35,13 +35,20 @@ impl Subscriptions {
         budgets: SubscriptionBudgets,
         max_response_size: usize,
         work_per_slice: u32,
+        first_id: u32,
     ) -> Self {
         // The completion of a started operation may take a little more than the rest of the slice.
         let work_per_slice = u64::from(work_per_slice) / 8 * 7;
         let events = Arc::<EventQueue>::default();
         let items = EventItems::new(Arc::clone(&events));
         let dispatch = Dispatch::new(Arc::clone(&events), items);
-        let engine = Engine::new(budgets, max_response_size, work_per_slice, dispatch);
+        let engine = Engine::new(
+            budgets,
+            max_response_size,
+            work_per_slice,
+            dispatch,
+            first_id,
+        );
         Self {
             load: engine.total_load(),
             engine: Mutex::new(engine),

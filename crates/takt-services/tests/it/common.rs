@@ -23,7 +23,8 @@ use takt_ua::{DataValue, NodeId, StatusCode, Structure, ids};
 pub const VALUE: u32 = 13;
 
 pub fn builder() -> ServerBuilder {
-    Server::builder("Test", "urn:test:server")
+    // Responses of two servers are compared.
+    Server::builder("Test", "urn:test:server").first_id(1)
 }
 
 pub fn server() -> Arc<Server> {

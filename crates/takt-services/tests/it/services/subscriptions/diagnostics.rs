@@ -21,6 +21,29 @@ fn structures<S: Structure + for<'a> Decode<'a>>(value: DataValue) -> Vec<S> {
     all.iter().map(|one| one.decode_as().unwrap()).collect()
 }
 
+/// A client that still has the ids of an earlier run would otherwise find the Session or Subscription of another client under them
+/// (OPC 10000-4, 5.14.2.2).
+#[test]
+fn sessions_and_subscriptions_of_each_run_have_other_ids() {
+    let runs = [(); 2].map(|()| {
+        let mut subscriber = Subscriber::new(&Server::builder("Test", "urn:test").build().unwrap());
+        let second = subscriber.create(|_| {}).unwrap().subscription_id;
+        let following = subscriber.id.wrapping_add(1).max(1);
+        assert_eq!(second, following);
+        let count =
+            ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY_CUMULATED_SUBSCRIPTION_COUNT;
+        assert_eq!(
+            subscriber.client.read_value(count).value,
+            Some(2_u32.into())
+        );
+        let sessions: Vec<SessionDiagnosticsDataType> =
+            structures(subscriber.client.read_value(SESSIONS));
+        (sessions[0].session_id.clone(), subscriber.id)
+    });
+    assert_ne!(runs[0].0, runs[1].0);
+    assert_ne!(runs[0].1, runs[1].1);
+}
+
 #[test]
 fn requests_of_each_session_are_counted() {
     let server = builder().build().unwrap();
