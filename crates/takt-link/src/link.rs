@@ -72,6 +72,14 @@ pub trait Sender {
         reservation.commit()?;
         self.flush().map(drop)
     }
+
+    /// Copies and sends one message at once, to another topic of the same broker.
+    ///
+    /// # Errors
+    /// The errors of [`send`](Self::send); [`LinkError::Option`] if the link has no topics, or this is none to send to.
+    fn send_to_topic(&mut self, topic: &str, _: &[u8]) -> Result<(), LinkError> {
+        Err(LinkError::option("mqtt.topic", topic, "a link to a broker"))
+    }
 }
 
 /// Receiver of the messages of one address.

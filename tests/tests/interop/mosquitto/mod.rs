@@ -301,6 +301,37 @@ fn a_message_is_not_longer_than_the_broker_accepts() {
 }
 
 #[test]
+fn one_connection_sends_to_several_topics() {
+    let broker = Broker::start("allow_anonymous true");
+    for version in VERSIONS {
+        let filter = MqttOptions {
+            topic: "hmi/#".to_owned(),
+            ..options(version, 1)
+        };
+        let sender = broker.sender("mqtt", &with(options(version, 1)));
+        let mut pair = (sender, broker.receiver("mqtt", &with(filter)));
+        wait_until_up(&mut pair);
+        let (mut sender, mut receiver) = pair;
+        // This one is not for the receiver.
+        sender.send(b"usual").unwrap();
+        let long = format!("hmi/{}", "a".repeat(500));
+        for topic in ["hmi/1", "hmi/2", &long] {
+            sender.send_to_topic(topic, topic.as_bytes()).unwrap();
+        }
+        let expected = ["hmi/1", "hmi/2", &long].map(|topic| topic.as_bytes().to_vec());
+        assert_eq!(receive(&mut *receiver, 3), expected);
+        for wrong in ["", "hmi/+", "#", "\0"] {
+            let outcome = sender.send_to_topic(wrong, b"x");
+            assert!(matches!(outcome, Err(LinkError::Option { .. })));
+        }
+        let longest = vec![7; sender.max_message_size()];
+        let outcome = sender.send_to_topic(&long, &longest);
+        assert!(matches!(outcome, Err(LinkError::TooLarge { .. })));
+        assert_eq!(sender.counters().messages, 4);
+    }
+}
+
+#[test]
 fn a_broken_connection_has_its_cause() {
     let broker = Broker::start("allow_anonymous true");
     let port = broker.port;

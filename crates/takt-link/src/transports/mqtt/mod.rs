@@ -15,13 +15,14 @@ mod worker;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use self::session::{Broker, MIN_KEEP_ALIVE};
-use self::worker::{Message, Role, Worker};
+use self::session::{Broker, MIN_KEEP_ALIVE, Message};
+use self::worker::{Role, Worker};
 use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::launch_time::LaunchTime;
@@ -72,22 +73,7 @@ fn start(
 }
 
 fn check(role: Role, mqtt: &MqttOptions) -> Result<(), LinkError> {
-    let topic = &mqtt.topic;
-    let is_usable = match role {
-        Role::Send => !topic.contains(['+', '#']),
-        // A wildcard is a whole level, and # is the last one.
-        Role::Receive => {
-            let mut levels = topic.split('/').rev();
-            let last = levels.next().unwrap_or_default();
-            let is_usable = |level: &str| level == "+" || !level.contains(['+', '#']);
-            (last == "#" || is_usable(last)) && levels.all(is_usable)
-        }
-    };
-    if topic.is_empty() || topic.contains('\0') || topic.len() > u16::MAX.into() || !is_usable {
-        let expected =
-            "a topic without wildcards to send, a topic filter to receive, of at most 65535 bytes";
-        return Err(LinkError::option("mqtt.topic", topic, expected));
-    }
+    check_topic(role, &mqtt.topic)?;
     if mqtt.quality_of_service > 2 {
         return Err(LinkError::option(
             "mqtt.quality_of_service",
@@ -116,6 +102,25 @@ fn check(role: Role, mqtt: &MqttOptions) -> Result<(), LinkError> {
     Ok(())
 }
 
+fn check_topic(role: Role, topic: &str) -> Result<(), LinkError> {
+    let is_usable = match role {
+        Role::Send => !topic.contains(['+', '#']),
+        // A wildcard is a whole level, and # is the last one.
+        Role::Receive => {
+            let mut levels = topic.split('/').rev();
+            let last = levels.next().unwrap_or_default();
+            let is_usable = |level: &str| level == "+" || !level.contains(['+', '#']);
+            (last == "#" || is_usable(last)) && levels.all(is_usable)
+        }
+    };
+    if topic.is_empty() || topic.contains('\0') || topic.len() > u16::MAX.into() || !is_usable {
+        let expected =
+            "a topic without wildcards to send, a topic filter to receive, of at most 65535 bytes";
+        return Err(LinkError::option("mqtt.topic", topic, expected));
+    }
+    Ok(())
+}
+
 /// Returns a random client identifier, distinct from those of other clients: every broker takes 23 letters and digits (MQTT
 /// 3.1.1, 3.1.3.1).
 fn random_client_id() -> String {
@@ -131,6 +136,7 @@ pub(crate) struct MqttSender {
     queued: Queued,
     batch: usize,
     max_message_size: usize,
+    topic: Arc<str>,
     counters: LinkCounters,
 }
 
@@ -156,6 +162,7 @@ impl MqttSender {
             queued: Queued(Vec::with_capacity(batch)),
             batch,
             max_message_size,
+            topic: options.mqtt.topic.as_str().into(),
             counters: LinkCounters::default(),
         })
     }
@@ -180,8 +187,32 @@ impl Sender for MqttSender {
             self.counters.count(message.len());
         }
         let count = self.queued.0.len();
-        self.worker.shared.send(self.queued.0.drain(..));
+        let topic = &self.topic;
+        let messages = self.queued.0.drain(..).map(|payload| Message {
+            topic: Arc::clone(topic),
+            payload,
+        });
+        self.worker.shared.send(messages);
         Ok(count)
+    }
+
+    fn send_to_topic(&mut self, topic: &str, message: &[u8]) -> Result<(), LinkError> {
+        check_topic(Role::Send, topic)?;
+        // The longest packet has room for the topic of the link.
+        let longer = topic.len().saturating_sub(self.topic.len());
+        let maximum = self.max_message_size().saturating_sub(longer);
+        let length = message.len();
+        if length > maximum {
+            return Err(LinkError::TooLarge { length, maximum });
+        }
+        self.flush()?;
+        self.counters.count(length);
+        let message = Message {
+            topic: topic.into(),
+            payload: message.to_vec(),
+        };
+        self.worker.shared.send(std::iter::once(message));
+        Ok(())
     }
 
     fn state(&self) -> LinkState {

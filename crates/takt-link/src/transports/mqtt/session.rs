@@ -34,6 +34,12 @@ pub(super) struct Broker {
     pub(super) tls: Option<Arc<ClientConfig>>,
 }
 
+/// Message, and the topic that it was received from or is sent to.
+pub(super) struct Message {
+    pub(super) topic: Arc<str>,
+    pub(super) payload: Vec<u8>,
+}
+
 /// Event of a connection.
 pub(super) enum Occurrence {
     /// The broker has accepted the connection.
@@ -46,7 +52,7 @@ pub(super) enum Occurrence {
     /// The broker has answered a subscription.
     Subscribed { is_accepted: bool },
     /// A message was received.
-    Message { topic: String, payload: Vec<u8> },
+    Message(Message),
     /// The broker has a message, with the requested quality of service.
     Delivered,
     /// The broker has refused a message; MQTT 3.1.1 cannot report this.
@@ -137,9 +143,10 @@ fn qualities(level: u8) -> (QoS, QoS5) {
 
 impl Client {
     /// Passes a message on as soon as there is room; returns `false` if it is not accepted.
-    pub(super) async fn publish(&self, options: &MqttOptions, payload: Vec<u8>) -> bool {
+    pub(super) async fn publish(&self, options: &MqttOptions, message: Message) -> bool {
         let (quality3, quality5) = qualities(options.quality_of_service);
-        let (topic, retain) = (options.topic.as_str(), options.retain);
+        let Message { topic, payload } = message;
+        let (topic, retain) = (&*topic, options.retain);
         match self {
             Self::V3(client) => {
                 let published = client.publish(topic, quality3, retain, payload).await;
@@ -211,10 +218,10 @@ fn incoming3(packet: Packet) -> Occurrence {
         Packet::SubAck(answer) => Occurrence::Subscribed {
             is_accepted: !answer.return_codes.contains(&SubscribeReasonCode::Failure),
         },
-        Packet::Publish(publish) => Occurrence::Message {
-            topic: publish.topic,
+        Packet::Publish(publish) => Occurrence::Message(Message {
+            topic: publish.topic.into(),
             payload: publish.payload.into(),
-        },
+        }),
         Packet::PubAck(_) | Packet::PubComp(_) => Occurrence::Delivered,
         _ => Occurrence::Other,
     }
@@ -232,10 +239,10 @@ fn incoming5(packet: Packet5) -> Occurrence {
                 .iter()
                 .all(|code| matches!(code, Reason5::Success(_))),
         },
-        Packet5::Publish(publish) => Occurrence::Message {
-            topic: String::from_utf8_lossy(&publish.topic).into_owned(),
+        Packet5::Publish(publish) => Occurrence::Message(Message {
+            topic: String::from_utf8_lossy(&publish.topic).into(),
             payload: publish.payload.into(),
-        },
+        }),
         Packet5::PubAck(answer) => match answer.reason {
             PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Occurrence::Delivered,
             PubAckReason::NotAuthorized => Occurrence::Rejected(BrokerRefusal::NotAuthorized),

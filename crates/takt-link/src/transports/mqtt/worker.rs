@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::Notify;
 
-use super::session::{Client, Connection, Occurrence, SENT_OVERHEAD};
+use super::session::{Client, Connection, Message, Occurrence, SENT_OVERHEAD};
 use crate::counters::BrokerRefusal;
 use crate::error::{ConnectionRefusal, DownReason, LinkError, LinkState};
 use crate::options::MqttOptions;
@@ -20,12 +20,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Time that a closed sender waits for undelivered messages.
 const FAREWELL: Duration = Duration::from_secs(2);
-
-/// Message, and the topic that it was received from.
-pub(super) struct Message {
-    pub(super) topic: String,
-    pub(super) payload: Vec<u8>,
-}
 
 /// State shared by a link and its thread.
 pub(super) struct Shared {
@@ -91,13 +85,10 @@ impl Shared {
     }
 
     /// Queues messages for the broker.
-    pub(super) fn send(&self, payloads: impl Iterator<Item = Vec<u8>>) {
+    pub(super) fn send(&self, messages: impl Iterator<Item = Message>) {
         let mut inner = self.lock();
-        for payload in payloads {
-            inner.push(Message {
-                topic: String::new(),
-                payload,
-            });
+        for message in messages {
+            inner.push(message);
         }
         // The woken thread takes the lock at once.
         drop(inner);
@@ -123,7 +114,7 @@ impl Shared {
         }
     }
 
-    fn take_one_to_send(&self) -> Option<Vec<u8>> {
+    fn take_one_to_send(&self) -> Option<Message> {
         let mut inner = self.lock();
         // Messages wait here, where the oldest can still be discarded, and not in the channel of the library.
         if !inner.state.is_up() {
@@ -131,7 +122,7 @@ impl Shared {
         }
         let message = inner.messages.pop_front()?;
         inner.pending += 1;
-        Some(message.payload)
+        Some(message)
     }
 }
 
@@ -259,7 +250,7 @@ async fn attend(
                     false => LinkState::Down(DownReason::Refused(ConnectionRefusal::Subscription)),
                 };
             }
-            Ok(Occurrence::Message { topic, payload }) => shared.arrive(Message { topic, payload }),
+            Ok(Occurrence::Message(message)) => shared.arrive(message),
             Ok(Occurrence::Delivered) => {
                 let mut inner = shared.lock();
                 inner.pending = inner.pending.saturating_sub(1);
@@ -287,8 +278,8 @@ async fn feed(client: &Client, options: &MqttOptions, shared: &Shared) {
     loop {
         shared.wake.notified().await;
         // One at a time: what waits here can still be discarded for newer messages, and what was passed on cannot.
-        while let Some(payload) = shared.take_one_to_send() {
-            if !client.publish(options, payload).await {
+        while let Some(message) = shared.take_one_to_send() {
+            if !client.publish(options, message).await {
                 let mut inner = shared.lock();
                 inner.pending = inner.pending.saturating_sub(1);
                 inner.lost += 1;

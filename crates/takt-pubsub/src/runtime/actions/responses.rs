@@ -7,10 +7,10 @@ use crate::action::ActionTransmit;
 use crate::losses::Losses;
 use crate::runtime::links::LinkPlan;
 
-/// Maximum number of links that are kept for ResponseAddresses, so that a Requestor cannot make the Responder open any number.
+/// Maximum number of sockets that are kept for ResponseAddresses, so that a Requestor cannot make the Responder open any number.
 const MAX_RESPONSE_LINKS: usize = 64;
 
-/// Links for responses: the default one, and those of Requestors' ResponseAddresses.
+/// Links for responses: the default one, and those of Requestors' ResponseAddresses with UDP.
 pub(super) struct Responses {
     usual: Option<Box<dyn Sender>>,
     asked_for: Vec<(String, Box<dyn Sender>)>,
@@ -50,15 +50,21 @@ impl Responses {
         transmit: ActionTransmit,
     ) -> Result<(), LinkError> {
         let sender = match &transmit.response_address {
-            Some(address) => self.sender_to(links, address)?,
-            None => self.usual.as_mut(),
+            // All topics share one connection to the broker.
+            Some(topic) if links.request.address.has_topics() => {
+                let usual = self.usual.as_mut();
+                return usual.map_or(Ok(()), |sender| {
+                    sender.send_to_topic(topic, &transmit.bytes)
+                });
+            }
+            Some(address) if links.request.address.is_udp() => self.sender_to(links, address)?,
+            _ => self.usual.as_mut(),
         };
         // Without an address for responses, requests are not answered.
         sender.map_or(Ok(()), |sender| sender.send(&transmit.bytes))
     }
 
-    /// Returns a sender to a ResponseAddress: a topic of the same broker, or an `opc.udp` URL if requests come by UDP. `None` for an
-    /// address that cannot be sent to.
+    /// Returns a sender to an `opc.udp` URL; `None` for another address.
     fn sender_to(
         &mut self,
         links: &ActionLinks,
@@ -71,27 +77,89 @@ impl Responses {
         if let Some(index) = known {
             return Ok(self.asked_for.get_mut(index).map(|(_, sender)| sender));
         }
-        let mut plan = links.request.clone();
-        if plan.address.has_topics() {
-            // A topic with a wildcard cannot be sent to.
-            if wanted.contains(['+', '#']) {
-                return Ok(None);
-            }
-            plan.options.mqtt.topic = wanted.to_owned();
-        } else if plan.address.is_udp() {
-            let Some(address) = Address::parse(wanted).ok().filter(Address::is_udp) else {
-                return Ok(None);
-            };
-            plan.address = address;
-        } else {
-            return Ok(self.usual.as_mut());
-        }
-        let sender = open_sender(&plan.address, &plan.options)?;
+        let Some(address) = Address::parse(wanted).ok().filter(Address::is_udp) else {
+            return Ok(None);
+        };
+        let sender = open_sender(&address, &links.request.options)?;
         if self.asked_for.len() >= MAX_RESPONSE_LINKS {
             let (_, sender) = self.asked_for.remove(0);
             self.closed += sender.close();
         }
         self.asked_for.push((wanted.to_owned(), sender));
         Ok(self.asked_for.last_mut().map(|(_, sender)| sender))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use takt_link::{LinkOptions, LinkState, Reservation};
+
+    /// Messages with their topics.
+    type Sent = Rc<RefCell<Vec<(String, Vec<u8>)>>>;
+
+    /// Sender that notes the messages to topics.
+    struct Noting(Sent);
+
+    impl Sender for Noting {
+        fn reserve(&mut self, _: usize) -> Result<Reservation<'_>, LinkError> {
+            panic!("each response has its own topic");
+        }
+
+        fn flush(&mut self) -> Result<usize, LinkError> {
+            Ok(0)
+        }
+
+        fn state(&self) -> LinkState {
+            LinkState::Up
+        }
+
+        fn max_message_size(&self) -> usize {
+            1000
+        }
+
+        fn counters(&self) -> LinkCounters {
+            LinkCounters::default()
+        }
+
+        fn send_to_topic(&mut self, topic: &str, message: &[u8]) -> Result<(), LinkError> {
+            self.0
+                .borrow_mut()
+                .push((topic.to_owned(), message.to_vec()));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn responses_to_many_topics_share_one_connection() {
+        let sent = Sent::default();
+        let mut responses = Responses {
+            usual: Some(Box::new(Noting(Rc::clone(&sent)))),
+            asked_for: Vec::new(),
+            closed: LinkCounters::default(),
+        };
+        let request = LinkPlan {
+            address: Address::parse("mqtt://127.0.0.1:1").unwrap(),
+            options: LinkOptions::default(),
+        };
+        let links = ActionLinks {
+            request,
+            response: None,
+        };
+        for number in 0..1000_u32 {
+            let transmit = ActionTransmit {
+                response_address: Some(format!("hmi/{number}")),
+                bytes: vec![1],
+            };
+            responses.send(&links, transmit).unwrap();
+        }
+        assert!(responses.asked_for.is_empty());
+        let sent = sent.borrow();
+        assert_eq!(sent.len(), 1000);
+        assert_eq!(sent[999], ("hmi/999".to_owned(), vec![1]));
     }
 }
