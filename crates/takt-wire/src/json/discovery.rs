@@ -246,8 +246,8 @@ fn meta_data(
     meta_data.map_err(|error| error.in_field(name))
 }
 
-/// Reads metadata one of whose fields cannot be decoded: only its name is kept, so that it has no type. `None` if something else
-/// cannot be decoded.
+/// Reads metadata one of whose fields cannot be decoded. It is read without its properties; if that fails, only its name is kept,
+/// so that it has no type. `None` if something else cannot be decoded.
 #[cold]
 fn without_bad_fields(
     decoder: &JsonDecoder<'_>,
@@ -258,7 +258,13 @@ fn without_bad_fields(
     rest.shift_remove("Fields");
     let mut meta_data: DataSetMetaDataType = decoder.structure(&Value::Object(rest)).ok()?;
     let read = |field: &Value| {
-        decoder.structure(field).unwrap_or_else(|_| FieldMetaData {
+        let whole = decoder.structure(field);
+        let bare = whole.or_else(|_| {
+            let mut field = field.as_object().cloned().unwrap_or_default();
+            field.shift_remove("Properties");
+            decoder.structure(&Value::Object(field))
+        });
+        bare.unwrap_or_else(|_| FieldMetaData {
             name: field.get("Name").and_then(Value::as_str).into(),
             value_rank: ANY_RANK,
             ..FieldMetaData::default()

@@ -124,6 +124,11 @@ fn metadata_of_both_versions_is_read() {
         .encode()
         .unwrap();
     assert_eq!(read(&text), message);
+    // A property that cannot be decoded does not take the type of its field away.
+    let property =
+        r#""Properties":[{"Key":"Limit","Value":{"UaType":6,"Value":"high"}}],"BuiltInType":1"#;
+    let damaged = new.replacen(r#""BuiltInType":1"#, property, 1);
+    assert_eq!(read(&damaged), message);
 }
 
 #[test]
