@@ -5,6 +5,7 @@ mod damage;
 mod discovery;
 mod json;
 mod losses;
+mod paths;
 mod protection;
 mod publisher;
 mod quality;
