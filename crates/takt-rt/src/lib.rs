@@ -10,6 +10,7 @@
 //! * [`time_limit`]: the end of a run or of a wait, however long;
 //! * [`timer_slack`], [`cpu_latency`]: threads and processors that wake up without delay;
 //! * [`faults`]: page faults of a thread;
+//! * [`log_limit`]: a limit on lines of the log that clients cause;
 //! * [`heap`]: returning freed memory to the system;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
 //! * [`descriptors`]: the limit of file descriptors of the process, and the number of open ones;
@@ -40,6 +41,7 @@ pub mod faults;
 #[allow(unsafe_code, reason = "a call of the C library")]
 pub mod heap;
 pub mod interrupt;
+pub mod log_limit;
 pub mod memory;
 pub mod memory_budget;
 pub mod pauses;

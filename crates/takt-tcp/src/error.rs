@@ -178,18 +178,13 @@ impl TransportError {
         }
     }
 
-    /// Returns whether the peer broke the protocol, as opposed to requesting something that is not offered, being
-    /// slow or having disconnected. Such errors deserve a warning in the log.
+    /// Returns whether the peer broke the protocol, or was refused what it requested, as opposed to being slow or having
+    /// disconnected. Such errors deserve a warning in the log.
     #[must_use]
-    pub const fn is_peer_misbehaved(&self) -> bool {
+    pub const fn is_refusal(&self) -> bool {
         !matches!(
             self,
-            Self::EndpointUrl
-                | Self::ServerUri
-                | Self::BufferSize(_)
-                | Self::SecurityPolicy(_)
-                | Self::SecurityMode(_)
-                | Self::TokenExpired
+            Self::TokenExpired
                 | Self::NotEnoughMemory { .. }
                 | Self::GivesWay(_)
                 | Self::Timeout(_)

@@ -41,7 +41,6 @@ mod hello;
 mod inbound;
 mod key_log;
 mod listener;
-mod log_limit;
 mod memory;
 mod open_channel;
 mod outbound;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
+use takt_rt::log_limit::LogLimit;
 use takt_rt::readiness::{Interest, ReadyEvent};
 use takt_ua::StatusCode;
 use takt_ua::request_handler::{CompletionWaker, RequestOutcome};
 
 use crate::error::TransportError;
 use crate::handler::TcpChannels;
-use crate::log_limit::LogLimit;
 use crate::server_connection::{ServerConnection, Turns};
 use crate::server_event::{RequestBody, ServerEvent};
 
@@ -434,7 +434,7 @@ impl<C> ServedConnection<C> {
     where
         H: TcpChannels<Connection = C>,
     {
-        if error.is_peer_misbehaved()
+        if error.is_refusal()
             && let Some(left_out) = self.log.admit(now)
         {
             tracing::warn!(

@@ -22,6 +22,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use takt_crypto::ApplicationSecurity;
+use takt_rt::log_limit::LogLimit;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Caller, Channel, ChannelSecurity, Peer};
 use takt_ua::request_handler::CompletionWaker;
@@ -84,6 +85,8 @@ pub struct Server {
     audit: OnceLock<Arc<dyn AuditSink>>,
     discovery: OnceLock<Arc<dyn DiscoveryServer>>,
     pub(crate) password_checks: PasswordChecks,
+    /// Limit on lines of the log about refused Sessions.
+    pub(crate) refusals: LogLimit,
     last_channel: AtomicU64,
     /// [`ServerBudgets::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
@@ -138,6 +141,7 @@ impl Server {
             audit: OnceLock::new(),
             discovery: OnceLock::new(),
             password_checks: PasswordChecks::default(),
+            refusals: LogLimit::default(),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
         }

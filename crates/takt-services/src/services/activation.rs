@@ -11,6 +11,7 @@ use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, Respo
 use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode, UaString};
 use zeroize::Zeroizing;
 
+use super::refusals::Refused;
 use super::request::{Handled, Request, decode, encode};
 use crate::audit::record::{AuditRecord, AuditedAction};
 use crate::identity::claimed_user::without_secrets;
@@ -28,8 +29,32 @@ use crate::session::{NONCE_LENGTH, Session};
 use crate::slices::gate::Gate;
 use crate::slices::queues::{Ran, Task};
 
-/// Handles an ActivateSession request.
+/// Handles an ActivateSession request, and writes a refusal to the log.
 pub(crate) fn activate(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let activated = activate_session(request, connection, structure, response);
+    if let Err(Fault(status)) = activated {
+        let token = request.header.authentication_token;
+        let session = request.server.sessions.find(token).ok();
+        let caller = session.map(|session| session.caller.load_full());
+        Refused {
+            service: "ActivateSession",
+            channel: &connection.caller.channel,
+            application_uri: caller
+                .as_deref()
+                .map_or("", |caller| caller.application_uri.as_str()),
+            user: None,
+        }
+        .log(request.server, status);
+    }
+    activated
+}
+
+fn activate_session(
     request: &Request<'_>,
     connection: &mut Connection,
     structure: Decoder<'_>,
@@ -270,7 +295,7 @@ impl Activation {
             }),
         });
         if !submitted {
-            task.fail(StatusCode::BadTooManyOperations);
+            task.fail(server, StatusCode::BadTooManyOperations);
             return Ok(RequestOutcome::Deferred);
         }
         server
@@ -292,7 +317,15 @@ struct PasswordTask {
 }
 
 impl PasswordTask {
-    fn fail(&self, status: StatusCode) {
+    fn fail(&self, server: &Server, status: StatusCode) {
+        let caller = self.activation.session.caller.load();
+        Refused {
+            service: "ActivateSession",
+            channel: &self.activation.channel,
+            application_uri: caller.application_uri.as_str(),
+            user: self.user_name(),
+        }
+        .log(server, status);
         let handle = self.pending.request_handle;
         self.pending.answer(fault_message(handle, Fault(status)));
         self.activation.session.forget_answered();
@@ -318,17 +351,22 @@ impl PasswordTask {
             }
             Err(Fault(status)) => {
                 self.audit_failure(server, status);
-                self.fail(status);
+                self.fail(server, status);
             }
         }
     }
 
     fn audit_failure(&self, server: &Server, status: StatusCode) {
-        let name = match &self.user {
+        self.activation
+            .audit_failure(server, self.user_name(), status);
+    }
+
+    /// Returns the name that is claimed.
+    fn user_name(&self) -> Option<&str> {
+        match &self.user {
             UserIdentity::UserName { name } => Some(name.as_str()),
             _ => None,
-        };
-        self.activation.audit_failure(server, name, status);
+        }
     }
 }
 
@@ -342,9 +380,11 @@ impl Task<Server> for PasswordTask {
         match result {
             // Cancelled.
             _ if self.pending.is_answered() => {}
-            _ if self.activation.session.is_closed() => self.fail(StatusCode::BadSessionClosed),
+            _ if self.activation.session.is_closed() => {
+                self.fail(server, StatusCode::BadSessionClosed)
+            }
             // The check has ended without a result.
-            None if self.has_waited => self.fail(StatusCode::BadInternalError),
+            None if self.has_waited => self.fail(server, StatusCode::BadInternalError),
             None => {
                 self.has_waited = true;
                 return Ran::Waiting(Arc::clone(&self.gate), self.pending.waker());
@@ -352,15 +392,15 @@ impl Task<Server> for PasswordTask {
             Some(Err(status)) => {
                 server.diagnostics.session_rejected(status);
                 self.audit_failure(server, status);
-                self.fail(status);
+                self.fail(server, status);
             }
             Some(Ok(roles)) => self.complete(server, roles.authenticated()),
         }
         Ran::Finished
     }
 
-    fn refuse(&mut self, _: &Server) {
-        self.fail(StatusCode::BadTooManyOperations);
+    fn refuse(&mut self, server: &Server) {
+        self.fail(server, StatusCode::BadTooManyOperations);
     }
 
     fn abandon(&mut self, _: &Server) {}

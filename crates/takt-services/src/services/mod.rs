@@ -25,6 +25,7 @@ mod node_management;
 mod pages;
 mod path;
 mod read;
+mod refusals;
 mod register_nodes;
 mod renumbered;
 mod request;

@@ -11,8 +11,9 @@ use takt_ua::structures::{
     CancelRequest, CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
     CreateSessionResponse, EndpointDescription, ResponseHeader, SignatureData, UserTokenPolicy,
 };
-use takt_ua::{ByteString, NodeId, SECURITY_POLICY_NONE, StatusCode};
+use takt_ua::{ByteString, NodeId, SECURITY_POLICY_NONE, StatusCode, UaString};
 
+use super::refusals::Refused;
 use super::request::{Handled, Request, decode, encode};
 use super::subscriptions::in_slice;
 use crate::audit::record::AuditedAction;
@@ -22,27 +23,39 @@ use crate::responses::fault::Fault;
 use crate::server::connection::Connection;
 use crate::session::{NONCE_LENGTH, NewSession, Session};
 
-/// Handles a CreateSession request, and records a failure.
+/// Handles a CreateSession request, and records a failure in the audit trail and in the log.
 pub(crate) fn create(
     request: &Request<'_>,
     connection: &mut Connection,
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let created = create_session(request, connection, structure, response);
+    let mut application_uri = UaString::default();
+    let uri = &mut application_uri;
+    let created = create_session(request, connection, structure, response, uri);
     if let Err(Fault(status)) = created {
         request.audit(status, || AuditedAction::CreateSession);
+        Refused {
+            service: "CreateSession",
+            channel: &connection.caller.channel,
+            application_uri: application_uri.as_str(),
+            user: None,
+        }
+        .log(request.server, status);
     }
     created
 }
 
+/// Creates a Session. `application_uri` becomes that of the client, also of a refused one.
 fn create_session(
     request: &Request<'_>,
     connection: &mut Connection,
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
+    application_uri: &mut UaString,
 ) -> Handled {
     let create: CreateSessionRequest = decode(structure)?;
+    application_uri.clone_from(&create.client_description.application_uri);
     let server = request.server;
     let server_uri = &create.server_uri;
     if !server_uri.is_empty() && *server_uri != server.application.application_uri {

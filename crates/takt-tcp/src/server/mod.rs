@@ -14,6 +14,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_rt::log_limit::LogLimit;
 use takt_rt::readiness::{
     Alarm, Events, Interest, Readiness, ReadyEvent, key_id, key_tag, tagged_key,
 };
@@ -24,7 +25,6 @@ use crate::config::ServerConnectionConfig;
 use crate::error::TransportError;
 use crate::handler::TcpChannels;
 use crate::listener::{BindError, listen};
-use crate::log_limit::LogLimit;
 use crate::served_connection::{Fate, ServedConnection};
 use crate::slots::Slots;
 use crate::trust_watch::TrustWatch;

@@ -21,6 +21,7 @@ mod ownership;
 mod permissions;
 mod pipelining;
 mod push_targets;
+mod refusals;
 mod registered;
 mod roles;
 mod secrets;

@@ -1,4 +1,4 @@
-//! A limit on lines of the log that clients cause.
+//! Limit on lines of the log that clients cause.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Number of lines that may be logged at once after a rest: clients that fail together have reasons of their own.
 const BURST: u32 = 10;
 
-/// A limit of one line per second on average. The next line tells the number of those that were left out.
+/// Limit of one line per second on average. The next line tells the number of those that were left out.
 #[derive(Debug, Default)]
-pub(crate) struct LogLimit(Mutex<State>);
+pub struct LogLimit(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -22,7 +22,7 @@ struct State {
 
 impl LogLimit {
     /// Counts an event. If a line may be logged now, returns the number of events before this one that got none.
-    pub(crate) fn admit(&self, now: Instant) -> Option<usize> {
+    pub fn admit(&self, now: Instant) -> Option<usize> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A token bucket as one point in time: each line moves it on by a pause.
         let rested = state.rested.map_or(now, |rested| rested.max(now)) + PAUSE;
