@@ -8,6 +8,7 @@ use takt_wire::{DamagedField, DataSetContentRef, DataSetMessageRef, NetworkMessa
 use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver};
+use super::target::ReaderTarget;
 use crate::error::ReceiveError;
 use crate::sequence::SequenceNumber;
 use crate::time::Now;
@@ -16,7 +17,8 @@ use crate::time::Now;
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) kind: DataSetKind,
-    /// True if the message has all fields of the DataSet. JSON messages of some Publishers have fewer.
+    /// True if the message has all fields of the DataSet. JSON messages have them for certain only if they say that they are
+    /// key frames.
     pub(super) is_complete: bool,
     pub(super) sequence_number: Option<SequenceNumber>,
     pub(super) major_version: Option<u32>,
@@ -118,10 +120,11 @@ impl DataSetReader {
             }
         }
         if incoming.is_complete {
-            self.fail_missing(fields.len(), now.date_time);
+            self.fail_missing(&fields, now.date_time);
         }
         if self.take_gap() && kind != DataSetKind::Event {
-            self.doubt_others(&fields);
+            // The lost message may have had newer values.
+            self.each_absent(&fields, ReaderTarget::doubt);
         }
         observer.data_set(&ReceivedDataSet {
             reader: self,
@@ -138,22 +141,26 @@ impl DataSetReader {
         outcome
     }
 
-    /// Replaces the values of fields that a complete message, with this number of fields, does not have.
-    fn fail_missing(&mut self, count: usize, now: DateTime) {
-        for target in &mut self.targets {
-            if target.field >= count {
+    /// Replaces the values of fields that a complete message should have and has not.
+    fn fail_missing(&mut self, fields: &[(usize, DataValue)], now: DateTime) {
+        if fields.len() < self.meta_data.fields.len() {
+            self.each_absent(fields, |target| {
                 target.fail(StatusCode::BadConfigurationError, now);
-            }
+            });
         }
     }
 
-    /// Marks the values of fields that are not among these: a lost message may have had newer ones.
+    /// Calls `change` with the targets of fields that are not among these.
     #[cold]
-    fn doubt_others(&mut self, fields: &[(usize, DataValue)]) {
+    fn each_absent(
+        &mut self,
+        fields: &[(usize, DataValue)],
+        mut change: impl FnMut(&mut ReaderTarget),
+    ) {
         let present: HashSet<usize> = fields.iter().map(|(index, _)| *index).collect();
         for target in &mut self.targets {
             if !present.contains(&target.field) {
-                target.doubt();
+                change(target);
             }
         }
     }

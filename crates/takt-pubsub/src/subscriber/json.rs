@@ -272,7 +272,7 @@ impl DataSetReader {
         let version = message.meta_data_version.as_ref();
         let incoming = Incoming {
             kind,
-            is_complete: false,
+            is_complete: message.message_type == Some(JsonDataSetMessageType::KeyFrame),
             sequence_number: message.sequence_number.map(SequenceNumber::UInt32),
             major_version: version.map(|version| version.major_version),
             timestamp: message.timestamp,

@@ -1,5 +1,7 @@
 //! Links of responses.
 
+use std::net::IpAddr;
+
 use takt_link::{Address, LinkCounters, LinkError, Sender, open_sender};
 
 use super::links::ActionLinks;
@@ -57,36 +59,60 @@ impl Responses {
                     sender.send_to_topic(topic, &transmit.bytes)
                 });
             }
-            Some(address) if links.request.address.is_udp() => self.sender_to(links, address)?,
+            Some(address) if links.request.address.is_udp() => {
+                Some(self.sender_to(links, address)?)
+            }
             _ => self.usual.as_mut(),
         };
         // Without an address for responses, requests are not answered.
         sender.map_or(Ok(()), |sender| sender.send(&transmit.bytes))
     }
 
-    /// Returns a sender to an `opc.udp` URL; `None` for another address.
+    /// Returns a sender to an `opc.udp` URL.
+    ///
+    /// # Errors
+    /// The address is another one. The name of a host is not accepted: each request could have the Responder wait for another name.
     fn sender_to(
         &mut self,
         links: &ActionLinks,
         wanted: &str,
-    ) -> Result<Option<&mut Box<dyn Sender>>, LinkError> {
+    ) -> Result<&mut Box<dyn Sender>, LinkError> {
         let known = self
             .asked_for
             .iter()
             .position(|(address, _)| address == wanted);
-        if let Some(index) = known {
-            return Ok(self.asked_for.get_mut(index).map(|(_, sender)| sender));
-        }
-        let Some(address) = Address::parse(wanted).ok().filter(Address::is_udp) else {
-            return Ok(None);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let address = Address::parse(wanted).ok().filter(has_ip_address);
+                let address = address.ok_or_else(|| refused(wanted))?;
+                let sender = open_sender(&address, &links.request.options)?;
+                if self.asked_for.len() >= MAX_RESPONSE_LINKS {
+                    let (_, sender) = self.asked_for.remove(0);
+                    self.closed += sender.close();
+                }
+                self.asked_for.push((wanted.to_owned(), sender));
+                self.asked_for.len() - 1
+            }
         };
-        let sender = open_sender(&address, &links.request.options)?;
-        if self.asked_for.len() >= MAX_RESPONSE_LINKS {
-            let (_, sender) = self.asked_for.remove(0);
-            self.closed += sender.close();
-        }
-        self.asked_for.push((wanted.to_owned(), sender));
-        Ok(self.asked_for.last_mut().map(|(_, sender)| sender))
+        let found = self.asked_for.get_mut(index);
+        found
+            .map(|(_, sender)| sender)
+            .ok_or_else(|| refused(wanted))
+    }
+}
+
+/// Returns true for UDP to an IP address, which may have a zone.
+fn has_ip_address(address: &Address) -> bool {
+    matches!(address, Address::Udp { host, .. }
+        if host.split('%').next().is_some_and(|host| host.parse::<IpAddr>().is_ok()))
+}
+
+fn refused(wanted: &str) -> LinkError {
+    LinkError::Option {
+        option: "ResponseAddress",
+        value: wanted.chars().take(100).collect(),
+        expected: "opc.udp:// with an IP address",
     }
 }
 
@@ -161,5 +187,40 @@ mod tests {
         let sent = sent.borrow();
         assert_eq!(sent.len(), 1000);
         assert_eq!(sent[999], ("hmi/999".to_owned(), vec![1]));
+    }
+
+    #[test]
+    fn names_of_hosts_are_not_resolved_for_requestors() {
+        let mut responses = Responses::open(None).unwrap();
+        let request = LinkPlan {
+            address: Address::parse("opc.udp://127.0.0.1:4841").unwrap(),
+            options: LinkOptions::default(),
+        };
+        let links = ActionLinks {
+            request,
+            response: None,
+        };
+        let mut answer = |address: &str| {
+            let transmit = ActionTransmit {
+                response_address: Some(address.to_owned()),
+                bytes: vec![1],
+            };
+            responses.send(&links, transmit)
+        };
+        for address in ["opc.udp://127.0.0.1:4842", "opc.udp://[::1]:4842"] {
+            let outcome = answer(address);
+            assert!(!matches!(outcome, Err(LinkError::Option { .. })));
+        }
+        for address in [
+            "opc.udp://hmi.example:4842",
+            "opc.eth://01-00-5E-00-00-01",
+            "",
+        ] {
+            let outcome = answer(address);
+            assert!(
+                matches!(outcome, Err(LinkError::Option { .. })),
+                "{address}"
+            );
+        }
     }
 }

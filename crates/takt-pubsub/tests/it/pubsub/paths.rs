@@ -73,6 +73,23 @@ fn values(setup: &Setup, has_times: bool) -> Vec<String> {
         .collect()
 }
 
+/// Returns messages that differ from a good one at this position, or behind it.
+fn damage(good: &[u8], position: usize) -> Vec<Vec<u8>> {
+    let (before, behind) = good.split_at(position);
+    let flipped = (0..8).map(|bit| good[position] ^ 1 << bit);
+    let others = flipped.chain([0, 0x7F, 0x80, 0xFF]);
+    let mut damaged: Vec<_> = others
+        .map(|byte| [before, &[byte], &behind[1..]].concat())
+        .collect();
+    for count in [1, 4] {
+        damaged.push([before, behind.get(count..).unwrap_or_default()].concat());
+        damaged.push([before, &vec![0xFF; count], behind].concat());
+        damaged.push([before, &vec![0; count], behind].concat());
+    }
+    damaged.push(before.to_vec());
+    damaged
+}
+
 #[test]
 fn damaged_messages_have_the_same_values_on_both_paths() {
     let stamped = FieldMask::StatusCode | FieldMask::SourceTimestamp;
@@ -86,16 +103,13 @@ fn damaged_messages_have_the_same_values_on_both_paths() {
         receive(&mut fast, &good).unwrap();
         assert!(receive(&mut fast, &good).unwrap().fixed);
         for position in 0..good.len() {
-            let flipped = (0..8).map(|bit| good[position] ^ 1 << bit);
-            for byte in flipped.chain([0, 0x7F, 0x80, 0xFF]) {
-                let mut damaged = good.clone();
-                damaged[position] = byte;
+            for damaged in damage(&good, position) {
                 receive(&mut fast, &good).unwrap();
                 let outcome = receive(&mut fast, &damaged);
                 // A subscriber takes the first message on the general path.
                 receive(&mut other.build_subscriber(), &good).unwrap();
                 let expected = receive(&mut other.build_subscriber(), &damaged);
-                let place = format!("{fields}: {position} {byte:#x} {outcome:?} {expected:?}");
+                let place = format!("{fields}: {position} {damaged:x?} {outcome:?} {expected:?}");
                 let accepted = |outcome: &Result<Reception, ReceiveError>| match outcome {
                     Ok(reception) => Some(reception.accepted),
                     Err(ReceiveError::Target { .. }) => Some(1),

@@ -196,6 +196,23 @@ fn a_field_that_does_not_come_any_more_is_bad() {
 }
 
 #[test]
+fn a_json_key_frame_that_says_so_has_all_fields() {
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    for (says_so, expected) in [
+        (JsonMask::MessageType, StatusCode::BadConfigurationError),
+        // Other software sends some of the fields in a message without headers.
+        (0, StatusCode::Good),
+    ] {
+        let mask = json::DATA_SET_HEADER & !JsonMask::MessageType | says_so;
+        let setup = |values| json::setup(values, json::HEADERS, mask);
+        let (mut both, mut one) = (setup(&values[..]), setup(&values[..1]));
+        let mut subscriber = both.build_subscriber();
+        let status = last_status([&mut both, &mut one], &mut subscriber, 1);
+        assert_eq!(status, expected);
+    }
+}
+
+#[test]
 fn a_value_of_another_type_does_not_leave_the_one_before() {
     for other in [Variant::Double(2.0), vec![1_u32, 2].into(), "text".into()] {
         let mut number = Setup::new(&[Variant::UInt32(1)]);
