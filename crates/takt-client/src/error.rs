@@ -334,6 +334,33 @@ impl ClientError {
         )
     }
 
+    /// Returns whether a later attempt may succeed although nobody does anything: the connection is gone or silent, or the server has
+    /// no memory, no place or no time at the moment.
+    pub fn is_temporary(&self) -> bool {
+        self.is_connection()
+            || matches!(
+                self,
+                Self::Service {
+                    status: StatusCode::BadOutOfMemory
+                        | StatusCode::BadResourceUnavailable
+                        | StatusCode::BadTooManySessions
+                        | StatusCode::BadTooManySubscriptions
+                        | StatusCode::BadTooManyMonitoredItems
+                        | StatusCode::BadTooManyOperations
+                        | StatusCode::BadTooManyPublishRequests
+                        | StatusCode::BadTcpServerTooBusy
+                        | StatusCode::BadTcpNotEnoughResources
+                        | StatusCode::BadMaxConnectionsReached
+                        | StatusCode::BadServerTooBusy
+                        | StatusCode::BadServerHalted
+                        | StatusCode::BadShutdown
+                        | StatusCode::BadRequestTimeout
+                        | StatusCode::BadTimeout,
+                    ..
+                }
+            )
+    }
+
     /// Returns whether the host has refused the connection: the server has ended, and its Sessions with it.
     pub(crate) fn is_refused(&self) -> bool {
         let Self::Unreachable { cause, .. } = self else {

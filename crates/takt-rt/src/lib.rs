@@ -13,6 +13,7 @@
 //! * [`log_limit`]: a limit on lines of the log that clients cause;
 //! * [`heap`]: returning freed memory to the system;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
+//! * [`memory_limit`]: the limit of the cgroup that the process runs in;
 //! * [`descriptors`]: the limit of file descriptors of the process, and the number of open ones;
 //! * [`child`], [`interrupt`]: child processes that end with their parent; Ctrl-C and SIGTERM as a flag;
 //! * [`pauses`]: growing pauses between attempts that fail;
@@ -44,6 +45,7 @@ pub mod interrupt;
 pub mod log_limit;
 pub mod memory;
 pub mod memory_budget;
+pub mod memory_limit;
 pub mod pauses;
 #[allow(unsafe_code, reason = "instructions that the language does not offer")]
 pub mod prefetch;

@@ -4,6 +4,10 @@
 //! limit, and counts in the whole as well: one connection, or all connections without a Session, are parts of the
 //! budget of their server. An owner of memory keeps a [`Charge`], resizes it when its buffers grow, and drops it to
 //! return the bytes.
+//!
+//! A budget may keep a [reserve](MemoryBudget::with_reserve) for small messages, so that they go on when large ones have taken
+//! the rest. A [fair part](MemoryBudget::fair_part) leaves at least as much to the others as it takes itself. Messages pass by,
+//! so they do not count what the others leave.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,16 +27,49 @@ pub struct MemoryBudget(Arc<Budget>);
 #[derive(Debug)]
 struct Budget {
     limit: usize,
+    /// Bytes of the limit that only small messages may take.
+    reserve: usize,
+    /// True if charges, messages excepted, leave as much of the whole to its other parts as this part has then.
+    is_fair: bool,
     used: AtomicUsize,
     peak: AtomicUsize,
     whole: Option<MemoryBudget>,
 }
 
+/// Kind of a charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Memory that a client keeps at the server.
+    Lasting,
+    /// A message on its way.
+    Message,
+    /// A short message, which may use the reserves.
+    SmallMessage,
+}
+
+impl Kind {
+    fn message(bytes: usize) -> Self {
+        match bytes <= SMALL_MESSAGE {
+            true => Self::SmallMessage,
+            false => Self::Message,
+        }
+    }
+}
+
+/// Bytes of the largest message that may use the reserves: a short response, a keep-alive message, a Session.
+pub const SMALL_MESSAGE: usize = 8 << 10;
+
 impl MemoryBudget {
     /// Creates a budget of `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self::with(limit, None)
+        Self::with(limit, 0, false, None)
+    }
+
+    /// Creates a budget of `limit` bytes, of which `reserve` bytes are for small messages.
+    #[must_use]
+    pub fn with_reserve(limit: usize, reserve: usize) -> Self {
+        Self::with(limit, reserve, false, None)
     }
 
     /// Creates a budget without a limit, which only counts.
@@ -44,12 +81,28 @@ impl MemoryBudget {
     /// Creates a budget of `limit` bytes whose charges count in this budget as well.
     #[must_use]
     pub fn part(&self, limit: usize) -> Self {
-        Self::with(limit, Some(self.clone()))
+        self.part_with_reserve(limit, 0)
     }
 
-    fn with(limit: usize, whole: Option<Self>) -> Self {
+    /// Creates a [part](Self::part) of `limit` bytes, of which `reserve` bytes are for small messages.
+    #[must_use]
+    pub fn part_with_reserve(&self, limit: usize, reserve: usize) -> Self {
+        Self::with(limit, reserve, false, Some(self.clone()))
+    }
+
+    /// Creates a [part](Self::part) of `limit` bytes that has at most half of the bytes that the other parts of this budget
+    /// leave. So the first part gets half of the whole, the next one a quarter, and something is left for all that follow. Messages
+    /// have `limit` bytes, whatever the others leave.
+    #[must_use]
+    pub fn fair_part(&self, limit: usize) -> Self {
+        Self::with(limit, 0, true, Some(self.clone()))
+    }
+
+    fn with(limit: usize, reserve: usize, is_fair: bool, whole: Option<Self>) -> Self {
         Self(Arc::new(Budget {
             limit,
+            reserve,
+            is_fair,
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             whole,
@@ -68,11 +121,14 @@ impl MemoryBudget {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes that are available in this budget and in those that it is a part of.
+    /// Returns the number of bytes that are available for messages in this budget and in those that it is a part of, without the
+    /// reserves.
     #[must_use]
     pub fn available(&self) -> usize {
-        let own = self.0.limit.saturating_sub(self.used());
-        match &self.0.whole {
+        let budget = &*self.0;
+        let own = budget.limit.saturating_sub(budget.reserve);
+        let own = own.saturating_sub(self.used());
+        match &budget.whole {
             Some(whole) => own.min(whole.available()),
             None => own,
         }
@@ -89,10 +145,24 @@ impl MemoryBudget {
     /// # Errors
     /// An error if one of the limits would be exceeded; nothing is charged then.
     pub fn charge(&self, bytes: usize) -> Result<Charge, BudgetExhausted> {
-        self.take(bytes)?;
+        self.take(bytes, Kind::Lasting)?;
         Ok(Charge {
             budget: self.clone(),
             bytes,
+            is_message: false,
+        })
+    }
+
+    /// Takes `bytes` for a message. Up to [`SMALL_MESSAGE`] bytes may come from the reserves.
+    ///
+    /// # Errors
+    /// An error if one of the limits would be exceeded; nothing is charged then.
+    pub fn charge_message(&self, bytes: usize) -> Result<Charge, BudgetExhausted> {
+        self.take(bytes, Kind::message(bytes))?;
+        Ok(Charge {
+            budget: self.clone(),
+            bytes,
+            is_message: true,
         })
     }
 
@@ -102,21 +172,38 @@ impl MemoryBudget {
         Charge {
             budget: self.clone(),
             bytes: 0,
+            is_message: false,
         }
     }
 
-    fn take(&self, bytes: usize) -> Result<(), BudgetExhausted> {
+    /// Returns a charge of no bytes for a message: see [`charge_message`](Self::charge_message).
+    #[must_use]
+    pub fn empty_message(&self) -> Charge {
+        let mut charge = self.empty_charge();
+        charge.is_message = true;
+        charge
+    }
+
+    fn take(&self, bytes: usize, kind: Kind) -> Result<(), BudgetExhausted> {
         let budget = &*self.0;
-        let within = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= budget.limit);
+        let limit = match &budget.whole {
+            _ if kind == Kind::SmallMessage => budget.limit,
+            Some(whole) if budget.is_fair && kind == Kind::Lasting => {
+                // The numbers may change meanwhile. Then the share is not exact, but the limits are.
+                let own = budget.used.load(Ordering::Relaxed);
+                let left = whole.available().saturating_add(own);
+                budget.limit.min(own.max(left / 2))
+            }
+            _ => budget.limit.saturating_sub(budget.reserve),
+        };
+        let within = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
         // Relaxed: the number is exact, but it guards no other memory.
         let used = budget
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, within)
-            .map_err(|_| BudgetExhausted {
-                limit: budget.limit,
-            })?;
+            .map_err(|_| BudgetExhausted { limit })?;
         if let Some(whole) = &budget.whole
-            && let Err(exhausted) = whole.take(bytes)
+            && let Err(exhausted) = whole.take(bytes, kind)
         {
             // A part is not charged: the budget of the whole has no room.
             budget.used.fetch_sub(bytes, Ordering::Relaxed);
@@ -149,6 +236,7 @@ impl MemoryBudget {
 pub struct Charge {
     budget: MemoryBudget,
     bytes: usize,
+    is_message: bool,
 }
 
 impl Charge {
@@ -164,13 +252,20 @@ impl Charge {
         self.bytes
     }
 
+    fn kind(&self, bytes: usize) -> Kind {
+        match self.is_message {
+            true => Kind::message(bytes),
+            false => Kind::Lasting,
+        }
+    }
+
     /// Raises or lowers the charge to `bytes`. It makes no system call and takes no lock.
     ///
     /// # Errors
     /// An error if a limit would be exceeded; the charge is unchanged then.
     pub fn resize(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
         match bytes.checked_sub(self.bytes) {
-            Some(more) => self.budget.take(more)?,
+            Some(more) => self.budget.take(more, self.kind(bytes))?,
             None => self.budget.give_back(self.bytes - bytes),
         }
         self.bytes = bytes;
@@ -196,7 +291,7 @@ impl Charge {
         }
         // The bytes are returned first: both budgets may be parts of one that has no room for them twice.
         self.budget.give_back(self.bytes);
-        if let Err(exhausted) = budget.take(self.bytes) {
+        if let Err(exhausted) = budget.take(self.bytes, self.kind(self.bytes)) {
             self.budget.take_anyway(self.bytes);
             return Err(exhausted);
         }
@@ -265,5 +360,57 @@ mod tests {
         let small = whole.part(10);
         assert!(charge.move_to(&small).is_err());
         assert_eq!((small.used(), known.used(), whole.used()), (0, 70, 70));
+    }
+
+    #[test]
+    fn small_messages_go_on_when_large_charges_have_taken_the_rest() {
+        let whole = MemoryBudget::with_reserve(100_000, 10_000);
+        let part = whole.part_with_reserve(50_000, 5_000);
+        assert_eq!((whole.available(), part.available()), (90_000, 45_000));
+        assert!(part.charge(45_001).is_err());
+        let large = part.charge(45_000).unwrap();
+        assert!(part.charge(1).is_err() && part.charge_message(SMALL_MESSAGE + 1).is_err());
+        let mut small = part.charge_message(4_000).unwrap();
+        assert_eq!((part.available(), small.resize(5_001).is_err()), (0, true));
+        small.resize(5_000).unwrap();
+        // Without a reserve in the part, that of the whole counts.
+        let rest = whole.charge(40_000).unwrap();
+        assert_eq!(whole.available(), 0);
+        let other = whole.part(1 << 20);
+        assert!(other.charge(1).is_err());
+        assert_eq!(other.charge_message(5_000).unwrap().bytes(), 5_000);
+        // A charge that grows beyond a small message may not keep the reserve for itself.
+        let mut grows = other.empty_message();
+        grows.resize(1_000).unwrap();
+        assert!(grows.resize(SMALL_MESSAGE + 1).is_err());
+        drop((large, small, rest, grows));
+        assert_eq!((whole.used(), part.used()), (0, 0));
+    }
+
+    #[test]
+    fn each_fair_part_leaves_half_of_the_rest() {
+        let whole = MemoryBudget::new(64_000);
+        let parts: Vec<_> = (0..5).map(|_| whole.fair_part(64_000)).collect();
+        let mut charges = Vec::new();
+        for (part, half) in parts.iter().zip([32_000, 16_000, 8_000, 4_000, 2_000]) {
+            assert!(part.charge(half + 1).is_err());
+            // In two steps as in one.
+            charges.push(part.charge(half / 4).unwrap());
+            charges.push(part.charge(half / 4 * 3).unwrap());
+            assert!(part.charge(1).is_err());
+        }
+        assert!(parts[0].charge(1).is_err() && parts[0].charge(0).is_ok());
+        assert!(parts[0].charge_message(1_000).is_ok());
+        assert!(parts[0].charge_message(2_000).is_ok() && parts[0].charge_message(2_001).is_err());
+        charges.truncate(2);
+        assert_eq!((whole.used(), whole.available()), (32_000, 32_000));
+        // A message has all that is left, also if it is large.
+        assert!(parts[1].charge(16_001).is_err());
+        assert!(parts[1].charge_message(32_000).is_ok());
+        let limited = whole.fair_part(100);
+        assert_eq!(
+            (limited.available(), limited.charge(101).is_err()),
+            (100, true)
+        );
     }
 }

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use takt_rt::memory_limit;
 use takt_ua::binary::Limits;
 
 /// The budgets of a server. They are enforced, and shown in ServerCapabilities (OPC 10000-5, 6.3.2 and 6.3.11).
@@ -41,8 +42,11 @@ pub struct ServerBudgets {
     /// MonitoredItems and queues, continuation points, and requests that are answered later. The rest is for messages in transit.
     pub max_memory_of_sessions: usize,
     /// Memory in bytes, a part of [`max_memory_of_sessions`](Self::max_memory_of_sessions), that one Session holds. The memory
-    /// of a Subscription counts for the Session that created it.
+    /// of a Subscription counts for the Session that created it. A Session has at most half of what the other ones leave.
     pub max_memory_per_session: usize,
+    /// Memory in bytes, a part of [`max_memory_of_sessions`](Self::max_memory_of_sessions), that all durable Subscriptions hold
+    /// together. They keep it without a client.
+    pub max_memory_of_durable: usize,
     /// Memory in bytes, a part of [`max_memory`](Self::max_memory), for nodes, references and namespaces that clients added, and
     /// for values above 4 KiB that they wrote.
     pub max_memory_of_nodes: usize,
@@ -64,6 +68,19 @@ impl ServerBudgets {
     /// Default of [`max_memory`](Self::max_memory) in bytes.
     pub const DEFAULT_MEMORY: usize = 256 << 20;
 
+    /// Returns the default budgets, with at most half of the memory that the cgroup of this process has: the rest is for the program
+    /// itself, for the application's own data and for buffers of the kernel.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self::default().with_memory(Self::memory_within(memory_limit::of_process()))
+    }
+
+    /// Returns the default of [`max_memory`](Self::max_memory) in a process that has `limit` bytes of memory.
+    fn memory_within(limit: Option<u64>) -> usize {
+        let half = limit.and_then(|bytes| usize::try_from(bytes / 2).ok());
+        half.map_or(Self::DEFAULT_MEMORY, |half| half.min(Self::DEFAULT_MEMORY))
+    }
+
     /// Returns the same budgets with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
     #[must_use]
     pub const fn with_memory(self, bytes: usize) -> Self {
@@ -72,6 +89,7 @@ impl ServerBudgets {
             max_memory_without_session: bytes / 4,
             max_memory_of_sessions: bytes / 4 * 3,
             max_memory_per_session: bytes / 8 * 3,
+            max_memory_of_durable: bytes / 4,
             max_memory_of_nodes: bytes / 2,
             ..self
         }
@@ -96,6 +114,7 @@ impl Default for ServerBudgets {
             max_memory_without_session: 0,
             max_memory_of_sessions: 0,
             max_memory_per_session: 0,
+            max_memory_of_durable: 0,
             max_memory_of_nodes: 0,
             // A value of 64 MiB and the message around it.
             max_response_size: (64 << 20) + (64 << 10),
@@ -178,8 +197,12 @@ pub struct SubscriptionBudgets {
     pub min_keep_alive: Duration,
     /// Shortest lifetime of a Subscription without a Publish request: a client that is late does not lose its Subscription.
     pub min_lifetime: Duration,
-    /// Longest lifetime of a Subscription without a Publish request (lifetime count times publishing interval).
+    /// Longest lifetime of a Subscription without a Publish request (lifetime count times publishing interval). A publishing
+    /// interval has at most a third of it.
     pub max_lifetime: Duration,
+    /// Longest time that a Session may have no channel before its Subscriptions are abandoned, as they are when the Session ends.
+    /// An abandoned Subscription is not sampled, and ends when others need its memory or its place. Durable ones go on.
+    pub max_absence: Duration,
     /// Maximum number of durable Subscriptions (OPC 10000-4, 5.14.9).
     pub max_durable_subscriptions: u32,
     /// Longest lifetime of a durable Subscription without a Publish request, in hours; 0: there are no durable Subscriptions.
@@ -189,6 +212,9 @@ pub struct SubscriptionBudgets {
 }
 
 impl SubscriptionBudgets {
+    /// Default of [`max_lifetime`](Self::max_lifetime).
+    pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
+
     /// Returns the maximum number of acknowledgements in one Publish request: the maximum number of unacknowledged messages.
     pub(crate) fn max_acknowledgements(&self) -> usize {
         let subscriptions = usize::try_from(self.max_subscriptions_per_session).unwrap_or(1);
@@ -214,7 +240,8 @@ impl Default for SubscriptionBudgets {
             min_remote_sampling_interval: Duration::from_millis(100),
             min_keep_alive: Duration::from_millis(100),
             min_lifetime: Duration::from_secs(5),
-            max_lifetime: Duration::from_secs(24 * 3600),
+            max_lifetime: Self::DEFAULT_LIFETIME,
+            max_absence: Duration::from_secs(60),
             max_durable_subscriptions: 50,
             max_durable_hours: 72,
             max_durable_queue_size: 100_000,
@@ -222,7 +249,26 @@ impl Default for SubscriptionBudgets {
     }
 }
 
+/// Returns the part of a memory budget of `limit` bytes that is kept for small messages.
+pub(crate) const fn reserve(limit: usize) -> usize {
+    limit / 32
+}
+
 /// Returns true if a number of things has reached its limit.
 pub(crate) fn is_full(count: usize, limit: u32) -> bool {
     count >= usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_fits_the_memory_of_the_process() {
+        let within = ServerBudgets::memory_within;
+        assert_eq!(within(None), 256 << 20);
+        assert_eq!(within(Some(8 << 30)), 256 << 20);
+        assert_eq!(within(Some(200_000_000)), 100_000_000);
+        assert!(ServerBudgets::of_process().max_memory <= ServerBudgets::DEFAULT_MEMORY);
+    }
 }

@@ -397,7 +397,7 @@ impl Provider {
             state_directory: None,
             registry_identity: Identity::Anonymous,
             registry_security: ClientSecurity::default(),
-            budgets: ServerBudgets::default(),
+            budgets: ServerBudgets::of_process(),
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),
             history: HistoryStoreOptions::default(),

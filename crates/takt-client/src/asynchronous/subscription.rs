@@ -148,7 +148,7 @@ impl AsyncSubscription {
             }
             let patience = self.core.patience();
             let received = self.core.receive(patience).await;
-            let is_lost = received.as_ref().is_err_and(ClientError::is_connection);
+            let is_lost = received.as_ref().is_err_and(ClientError::is_temporary);
             let longer = self.pause.map_or(SHORTEST_PAUSE, |(pause, _)| 2 * pause);
             let longer = longer.min(LONGEST_PAUSE);
             self.pause = is_lost.then(|| (longer, Instant::now() + longer));

@@ -68,6 +68,11 @@ impl<C: Publishing> Core<C> {
             }
             // The session may go on with another connection.
             Err(error @ ClientError::Closed { .. }) => Err(error),
+            // The Subscription goes on when the server has memory again.
+            Err(error @ ClientError::Service { .. }) if error.is_temporary() => {
+                self.check_silence()?;
+                Err(error)
+            }
             Err(error) => {
                 self.abandon();
                 Err(error)

@@ -63,7 +63,7 @@ impl Default for RegistryOptions {
             multicast: false,
             register_at: RegisterAtOptions::default(),
             name_budget: NameBudget::default(),
-            budgets: ServerBudgets::default(),
+            budgets: ServerBudgets::of_process(),
             serve: ServeOptions::default(),
         }
     }

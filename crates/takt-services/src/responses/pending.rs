@@ -42,7 +42,7 @@ impl Pending {
 
     /// Reserves the memory of a request that holds `bytes` while it waits.
     pub(crate) fn reserve(memory: &MemoryBudget, bytes: usize) -> Result<Charge, StatusCode> {
-        let charge = memory.charge(2 * size_of::<Self>() + bytes);
+        let charge = memory.charge_message(2 * size_of::<Self>() + bytes);
         charge.map_err(|_| StatusCode::BadOutOfMemory)
     }
 
@@ -80,7 +80,7 @@ impl Pending {
 
     /// Answers the request, unless it has been answered already.
     pub(crate) fn answer(&self, response: Vec<u8>) -> bool {
-        self.answer_within(response, self.memory.empty_charge())
+        self.answer_within(response, self.memory.empty_message())
     }
 
     /// Answers the request, unless it has been answered already. `charge` has the memory that was reserved for the response.

@@ -9,7 +9,7 @@ use takt_ua::structures::BuildInfo;
 use super::application::{application_description, build_info};
 use super::status::{self, Status};
 use super::{Parts, Server, methods, shown_budgets};
-use crate::budgets::ServerBudgets;
+use crate::budgets::{self, ServerBudgets};
 use crate::diagnostics;
 use crate::identity::authentication::{AnonymousOnly, Authenticator};
 use crate::interfaces::node_management::{NoNodeManagement, NodeManagement};
@@ -137,7 +137,8 @@ impl ServerBuilder {
     /// # Errors
     /// A NodeSet is not valid, a namespace URI is empty, or a limit is exceeded.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
-        let memory = MemoryBudget::new(self.budgets.max_memory);
+        let limit = self.budgets.max_memory;
+        let memory = MemoryBudget::with_reserve(limit, budgets::reserve(limit));
         let memory_of_nodes = memory.part(self.budgets.max_memory_of_nodes);
         let space = Arc::new(AddressSpace::new(
             &self.application_uri,

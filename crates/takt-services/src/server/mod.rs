@@ -34,7 +34,7 @@ use self::endpoint::EndpointConfig;
 use self::status::Status;
 use crate::audit::auditor::Auditor;
 use crate::audit::record::{AuditRecord, AuditSink, AuditedAction};
-use crate::budgets::ServerBudgets;
+use crate::budgets::{self, ServerBudgets};
 use crate::diagnostics::counts::Diagnostics;
 use crate::events::queue::EventSink;
 use crate::identity::authentication::Authenticator;
@@ -49,7 +49,7 @@ use crate::responses::timeouts::Timeouts;
 use crate::session::Sessions;
 use crate::slices::queues::Tasks;
 use crate::subscriptions::sampler::Sources;
-use crate::subscriptions::{Now, Subscriptions};
+use crate::subscriptions::{Now, SessionMemory, Subscriptions};
 
 /// An OPC UA server without a transport.
 ///
@@ -111,9 +111,11 @@ impl Server {
     pub(crate) fn new(parts: Parts) -> Self {
         let memory = parts.memory;
         let max_sessions = parts.budgets.max_sessions;
+        let part = |limit| memory.part_with_reserve(limit, budgets::reserve(limit));
+        let memory_of_sessions = part(parts.budgets.max_memory_of_sessions);
+        let durable = memory_of_sessions.part(parts.budgets.max_memory_of_durable);
         Self {
-            memory_without_session: memory.part(parts.budgets.max_memory_without_session),
-            memory_of_sessions: memory.part(parts.budgets.max_memory_of_sessions),
+            memory_without_session: part(parts.budgets.max_memory_without_session),
             memory,
             tasks: Arc::new(Tasks::new(&parts.budgets)),
             memory_of_nodes: parts.memory_of_nodes,
@@ -122,7 +124,9 @@ impl Server {
                 parts.budgets.max_response_size,
                 parts.budgets.work_per_slice,
                 parts.first_id.unwrap_or_else(random_id),
+                SessionMemory::new(memory_of_sessions.clone(), durable),
             )),
+            memory_of_sessions,
             timeouts: Timeouts::default(),
             space: parts.space,
             sessions: Arc::new(Sessions::new(parts.first_id.unwrap_or_else(random_id))),
@@ -189,9 +193,10 @@ impl Server {
         self.connections.remove();
         self.subscriptions
             .with(|engine| engine.channel_closed(&connection.completed));
+        let now = Instant::now();
         for session_id in self.sessions.channel_closed(connection.channel) {
             self.subscriptions
-                .with(|engine| engine.set_has_channel(&session_id, false));
+                .with(|engine| engine.set_has_channel(&session_id, false, now));
             self.session_observer.gone(&session_id);
         }
     }
@@ -212,7 +217,7 @@ impl Server {
         let expired = self.sessions.expire(now);
         self.diagnostics.sessions_timed_out.add(expired.len());
         for session_id in expired {
-            self.session_over(&session_id);
+            self.session_over(&session_id, now);
         }
         self.timeouts.expire(now);
         let date_time = DateTime::now();
@@ -235,9 +240,9 @@ impl Server {
 
     /// Handles the end of a Session other than by CloseSession: its Subscriptions stay alive until their lifetime is over
     /// (OPC 10000-4, 5.7.1).
-    pub(crate) fn session_over(&self, session_id: &NodeId) {
+    pub(crate) fn session_over(&self, session_id: &NodeId, now: Instant) {
         self.subscriptions
-            .with(|engine| engine.session_closed(session_id, false));
+            .with(|engine| engine.session_closed(session_id, false, now));
         self.session_observer.gone(session_id);
     }
 

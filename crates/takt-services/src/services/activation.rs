@@ -216,7 +216,7 @@ impl Activation {
         server.session_observer.activated(&caller);
         server.subscriptions.with(|engine| {
             engine.set_owner(&session.id, &caller);
-            engine.set_has_channel(&session.id, true);
+            engine.set_has_channel(&session.id, true, Instant::now());
         });
         Ok(outcome)
     }

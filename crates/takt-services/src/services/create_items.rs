@@ -24,7 +24,7 @@ use crate::session::Session;
 use crate::subscriptions::event_items::EventItems;
 use crate::subscriptions::item::{MonitoredItem, Parameters};
 use crate::subscriptions::load::Load;
-use crate::subscriptions::{Engine, Subscription};
+use crate::subscriptions::{Engine, Now, Subscription};
 
 /// Bit SubscribeToEvents of the attribute EventNotifier (OPC 10000-3, 8.59).
 const SUBSCRIBE_TO_EVENTS: u8 = 1;
@@ -57,12 +57,18 @@ impl Change for Create {
         Ok((create, items))
     }
 
-    fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
-        self.revision.begin(engine, session, count);
+    fn begin(
+        &mut self,
+        engine: &mut Engine,
+        session: &Session,
+        subscription_id: u32,
+        count: usize,
+    ) {
+        self.revision.begin(engine, session, subscription_id, count);
     }
 
-    fn begin_slice(&mut self, engine: &Engine, subscription_id: u32) {
-        self.room = engine.room_for_items(subscription_id);
+    fn begin_slice(&mut self, engine: &mut Engine, subscription_id: u32, now: Now) {
+        self.room = engine.room_for_items(subscription_id, now);
     }
 
     fn change(

@@ -200,7 +200,7 @@ impl Operations {
     }
 
     fn charge(&self, session: &Session, message: usize) -> Result<Charge, Fault> {
-        let charge = session.memory.charge(self.memory(message));
+        let charge = session.memory.charge_message(self.memory(message));
         charge.map_err(|_| Fault(StatusCode::BadOutOfMemory))
     }
 

@@ -45,10 +45,10 @@ pub(super) trait Change: Send + Sized + 'static {
     ) -> Result<(Self, Items<Self::Item>), Fault>;
 
     /// Prepares the change of `_count` items.
-    fn begin(&mut self, _: &Engine, _: &Session, _count: usize) {}
+    fn begin(&mut self, _: &mut Engine, _: &Session, _subscription_id: u32, _count: usize) {}
 
     /// Prepares one slice.
-    fn begin_slice(&mut self, _: &Engine, _subscription_id: u32) {}
+    fn begin_slice(&mut self, _: &mut Engine, _subscription_id: u32, _: Now) {}
 
     /// Changes one item.
     fn change(&mut self, changing: &mut Changing<'_>, item: Self::Item) -> Self::Result;
@@ -96,7 +96,8 @@ impl<C: Change> Operations for Changes<C> {
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
         turn.request.server.subscriptions.with(|engine| {
             engine.subscription(&turn.session.id, self.subscription_id)?;
-            self.change.begin(engine, turn.session, count);
+            self.change
+                .begin(engine, turn.session, self.subscription_id, count);
             Ok::<_, StatusCode>(())
         })?;
         turn.request.respond(C::RESPONSE, turn.response)?;
@@ -111,7 +112,7 @@ impl<C: Change> Operations for Changes<C> {
         let server = turn.request.server;
         let now = Now::get();
         server.subscriptions.with(|engine| {
-            self.change.begin_slice(engine, self.subscription_id);
+            self.change.begin_slice(engine, self.subscription_id, now);
             let event_items = Arc::clone(engine.dispatch.items());
             let is_auditor = engine.dispatch.is_auditor(&turn.session.caller.load());
             let (subscription, removed) =

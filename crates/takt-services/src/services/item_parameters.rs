@@ -1,7 +1,7 @@
 //! Parameters of MonitoredItems, which CreateMonitoredItems and ModifyMonitoredItems revise (OPC 10000-4, 5.13.2 and 5.13.3).
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_space::View;
 use takt_ua::enumerations::TimestampsToReturn;
@@ -42,8 +42,15 @@ impl Revision {
     }
 
     /// Determines the part of the sampling budget for `count` items. Called before the first item.
-    pub(super) fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
-        self.allotment = Some(engine.allotment(&session.id, count));
+    pub(super) fn begin(
+        &mut self,
+        engine: &mut Engine,
+        session: &Session,
+        subscription_id: u32,
+        count: usize,
+    ) {
+        let now = Instant::now();
+        self.allotment = Some(engine.allotment(&session.id, subscription_id, count, now));
     }
 
     /// Returns the revised parameters of an item, which has the load `held` already.

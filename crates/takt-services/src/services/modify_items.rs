@@ -37,8 +37,14 @@ impl Change for Modify {
         Ok((Self { revision }, items(request, body)?))
     }
 
-    fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
-        self.revision.begin(engine, session, count);
+    fn begin(
+        &mut self,
+        engine: &mut Engine,
+        session: &Session,
+        subscription_id: u32,
+        count: usize,
+    ) {
+        self.revision.begin(engine, session, subscription_id, count);
     }
 
     fn change(

@@ -124,14 +124,11 @@ impl Server {
     }
 
     fn restore(&self, saved: SavedSubscription) -> Result<(), StatusCode> {
-        let memory = self
-            .memory_of_sessions()
-            .part(self.budgets.max_memory_per_session);
         let now = Now::get();
         self.subscriptions.with(|engine| {
             let id = saved.id;
-            let items = engine.restore(saved, &memory, now)?;
-            self.restore_items(engine, id, items, now.instant)
+            let items = engine.restore(saved, now)?;
+            self.restore_items(engine, id, items, now)
         })
     }
 
@@ -140,11 +137,11 @@ impl Server {
         engine: &mut Engine,
         id: u32,
         items: Vec<SavedItem>,
-        now: Instant,
+        now: Now,
     ) -> Result<(), StatusCode> {
-        let allotment = engine.allotment(&NodeId::NULL, items.len());
+        let allotment = engine.allotment(&NodeId::NULL, id, items.len(), now.instant);
         let mut revision = Revision::with(TimestampsToReturn::Both, allotment);
-        let mut room = engine.room_for_items(id);
+        let mut room = engine.room_for_items(id, now);
         let view = self.space.view();
         let links: Vec<(u32, Vec<u32>)> = items
             .iter()
@@ -156,7 +153,7 @@ impl Server {
             }
             room -= 1;
             let item_id = item.id;
-            let restored = self.restore_item(engine, (&view, &mut revision), id, item, now);
+            let restored = self.restore_item(engine, (&view, &mut revision), id, item, now.instant);
             if let Err(status) = restored {
                 tracing::warn!(id, item_id, %status, "a MonitoredItem of a durable Subscription is lost");
             }

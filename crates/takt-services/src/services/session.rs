@@ -1,7 +1,7 @@
 //! CreateSession, CloseSession and Cancel (OPC 10000-4, 5.7).
 
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_crypto::Certificate;
 use takt_space::{Caller, Peer};
@@ -97,7 +97,7 @@ fn create_session(
         max_sessions: server.max_sessions(),
         memory: server
             .memory_of_sessions()
-            .part(server.budgets.max_memory_per_session),
+            .fair_part(server.budgets.max_memory_per_session),
         memory_before: server.memory_without_session().clone(),
         max_continuation_points: server.budgets.max_browse_continuation_points,
         max_history_points: server.budgets.max_history_continuation_points,
@@ -117,7 +117,7 @@ fn create_session(
     if let Some(replaced) = replaced {
         diagnostics.sessions_aborted.add(1);
         tracing::debug!(session = %replaced, "Session closed to make room for a new one");
-        server.session_over(&replaced);
+        server.session_over(&replaced, Instant::now());
     }
     let created = CreateSessionResponse {
         response_header: ResponseHeader {
@@ -196,9 +196,9 @@ pub(crate) fn close(
         sessions.find_usable(token, connection.channel)?;
     }
     sessions.close(&session);
-    let delete = close.delete_subscriptions;
+    let (delete, now) = (close.delete_subscriptions, Instant::now());
     in_slice(request, connection, |engine| {
-        engine.session_closed(&session.id, delete);
+        engine.session_closed(&session.id, delete, now);
     });
     tracing::debug!(session = %session.id, "Session closed");
     let caller = session.caller.load();

@@ -41,7 +41,7 @@ impl Reserved {
         response: usize,
     ) -> Result<Self, Fault> {
         let waiting = waiting.map(|bytes| Pending::reserve(memory, bytes));
-        let response = memory.charge(response);
+        let response = memory.charge_message(response);
         Ok(Self {
             waiting: waiting.transpose()?,
             response: response.map_err(|_| Fault(StatusCode::BadOutOfMemory))?,

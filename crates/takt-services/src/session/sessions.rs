@@ -80,7 +80,7 @@ impl Sessions {
             .map_or(0, |_| EPHEMERAL_KEY);
         let texts = new.caller.memory() + new.endpoint_url.as_str().len();
         let bytes = size_of::<Session>() + texts + key;
-        let charge = new.memory_before.charge(bytes);
+        let charge = new.memory_before.charge_message(bytes);
         let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;
         if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
@@ -113,11 +113,11 @@ impl Sessions {
             }),
             continuation_points: Mutex::new(ContinuationPoints::new(
                 new.max_continuation_points,
-                new.memory.empty_charge(),
+                new.memory.empty_message(),
             )),
             history_points: Mutex::new(HistoryPoints::new(
                 new.max_history_points,
-                new.memory.empty_charge(),
+                new.memory.empty_message(),
             )),
             memory: new.memory,
             charge: Mutex::new(charge),

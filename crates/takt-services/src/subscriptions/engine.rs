@@ -6,13 +6,15 @@ use takt_ua::{NodeId, StatusCode};
 
 use super::agenda::Agenda;
 use super::event_dispatch::Dispatch;
-use super::load::{Allotment, Load, TotalLoad};
+use super::load::TotalLoad;
+use super::now::Now;
 use super::publish_request::RESPONSE_OVERHEAD;
 use super::removed::Removed;
+use super::session_memory::SessionMemory;
 use super::session_queue::SessionQueue;
 use super::slice::Slice;
 use super::subscription::{SavedSubscription, Subscription};
-use crate::budgets::SubscriptionBudgets;
+use crate::budgets::{SubscriptionBudgets, is_full};
 
 /// The Subscriptions, and the Publish requests that carry their messages.
 pub(crate) struct Engine {
@@ -20,6 +22,7 @@ pub(crate) struct Engine {
     pub(super) subscriptions: Agenda<u32, Subscription>,
     pub(super) sessions: Agenda<NodeId, SessionQueue>,
     pub(super) removed: Removed,
+    pub(super) memory: SessionMemory,
     /// Time of creation of the engine: the due time of waiting work.
     epoch: Instant,
     /// SubscriptionId that is given next, if no Subscription has it.
@@ -42,12 +45,14 @@ impl Engine {
         work_per_slice: u64,
         dispatch: Dispatch,
         first_id: u32,
+        memory: SessionMemory,
     ) -> Self {
         Self {
             budgets,
             subscriptions: Agenda::default(),
             sessions: Agenda::default(),
             removed: Removed::default(),
+            memory,
             epoch: Instant::now(),
             next_id: first_id,
             created: 0,
@@ -68,7 +73,11 @@ impl Engine {
         let removed = is_busy.then_some(self.epoch);
         let timers = self.subscriptions.next_deadline();
         let requests = self.sessions.next_deadline();
-        removed.into_iter().chain(timers).chain(requests).min()
+        let others = [timers, requests, self.memory.next_look()];
+        removed
+            .into_iter()
+            .chain(others.into_iter().flatten())
+            .min()
     }
 
     /// Returns the number of Subscriptions, and of those that were ever created.
@@ -157,13 +166,18 @@ impl Engine {
         }
     }
 
-    /// Returns the number of MonitoredItems that may be added to a Subscription, considering all limits.
-    pub(crate) fn room_for_items(&self, id: u32) -> usize {
-        let all: usize = self
-            .subscriptions
-            .values()
-            .map(Subscription::item_count)
-            .sum();
+    /// Returns the number of MonitoredItems that may be added to a Subscription, considering all limits. Abandoned Subscriptions
+    /// make room.
+    pub(crate) fn room_for_items(&mut self, id: u32, now: Now) -> usize {
+        self.make_room(now);
+        let count = |engine: &Self| -> usize {
+            let all = engine.subscriptions.values();
+            all.map(Subscription::item_count).sum()
+        };
+        let mut all = count(self);
+        while is_full(all, self.budgets.max_monitored_items) && self.give_way(now) {
+            all = count(self);
+        }
         let own = self.subscriptions.get(&id);
         let own = own.map_or(0, Subscription::item_count);
         let left = |limit: u32, used| {
@@ -173,15 +187,6 @@ impl Engine {
         };
         left(self.budgets.max_monitored_items, all)
             .min(left(self.budgets.max_monitored_items_per_subscription, own))
-    }
-
-    /// Returns the part of the sampling budget that a request for `items` items of this Session may use.
-    pub(crate) fn allotment(&self, session: &NodeId, items: usize) -> Allotment {
-        let of_session = self.subscriptions.values();
-        let of_session = of_session.filter(|subscription| subscription.session == *session);
-        let own = of_session.map(Subscription::load).sum();
-        let limit = Load::units_per_second(self.budgets.max_sampling_load);
-        Allotment::new(limit, own, self.load.get(), items)
     }
 
     /// Removes a Subscription. Its memory is given back later.

@@ -161,7 +161,7 @@ impl MonitoredItem {
     pub(crate) fn offer(self: &Arc<Self>, sample: Sample) {
         let links = {
             let mut state = self.state();
-            if !state.is_sampled() {
+            if !self.takes(&state) {
                 return;
             }
             let passes = match &state.last {
@@ -191,7 +191,7 @@ impl MonitoredItem {
     ) {
         let links = {
             let mut state = self.state();
-            if !state.is_sampled() {
+            if !self.takes(&state) {
                 return;
             }
             state.queue.push_event(Sample::event(fields), overflow);
@@ -206,9 +206,29 @@ impl MonitoredItem {
     /// Queues the fields of `overflow`, unless the queue tells already that Events were lost.
     pub(crate) fn lose_event(self: &Arc<Self>, overflow: impl FnOnce() -> Vec<u8>) {
         let mut state = self.state();
-        if state.is_sampled() {
+        if self.takes(&state) {
             state.queue.push_overflow(overflow);
             self.list(&mut state);
+        }
+    }
+
+    /// Returns true if the item takes values or Events.
+    fn takes(&self, state: &State) -> bool {
+        state.is_sampled() && !self.ready.is_suspended()
+    }
+
+    /// Handles the return of a client after a time without values and Events. The current value is sampled anew. If the queue
+    /// keeps several values, the client gets it in any case, and the Overflow bit tells that others may be missing
+    /// (OPC 10000-4, 7.22.1). The next Event follows an EventQueueOverflowEvent.
+    pub(crate) fn resume(&self) {
+        let mut state = self.state();
+        state.seen = Seen::Nothing;
+        if self.is_for_events() {
+            state.queue.note_gap();
+        } else if state.is_sampled() && state.queue.keeps_several() {
+            state.queue.note_gap();
+            state.last = None;
+            state.count_memory(0);
         }
     }
 
@@ -221,7 +241,7 @@ impl MonitoredItem {
     pub(crate) fn event_filter(&self) -> Option<Arc<CheckedFilter>> {
         let state = self.state();
         let filter = state.parameters.events.as_ref();
-        filter.filter(|_| state.is_sampled()).cloned()
+        filter.filter(|_| self.takes(&state)).cloned()
     }
 
     /// Triggers the item: an item that links to this one has a Notification (OPC 10000-4, 5.13.1.6).
@@ -452,7 +472,7 @@ impl MonitoredItem {
 
     fn observes(&self, stored: &StoredValue) -> bool {
         let state = self.state();
-        state.is_sampled()
+        self.takes(&state)
             && matches!(&state.seen, Seen::Observed(seen) if std::ptr::eq(&**seen, stored))
     }
 }

@@ -29,11 +29,12 @@ impl Engine {
     ) -> Result<u32, StatusCode> {
         let of_session = self.sessions.get(session);
         let of_session = of_session.map_or(0, |session| session.subscriptions.len());
-        if is_full(self.subscriptions.len(), self.budgets.max_subscriptions)
-            || is_full(of_session, self.budgets.max_subscriptions_per_session)
-        {
+        let is_full_session = is_full(of_session, self.budgets.max_subscriptions_per_session);
+        let is_full = is_full(self.subscriptions.len(), self.budgets.max_subscriptions);
+        if is_full_session || is_full && !self.give_way(now) {
             return Err(StatusCode::BadTooManySubscriptions);
         }
+        self.make_room(now);
         let id = self.free_id();
         let settings = (publishing_enabled, priority);
         let client = (session.clone(), owner);
@@ -58,7 +59,6 @@ impl Engine {
     pub(crate) fn restore(
         &mut self,
         saved: SavedSubscription,
-        memory: &MemoryBudget,
         now: Now,
     ) -> Result<Vec<SavedItem>, StatusCode> {
         let durable = self.subscriptions.values();
@@ -80,7 +80,8 @@ impl Engine {
         let longest = Duration::from_secs(3600 * u64::from(self.budgets.max_durable_hours));
         let client = (NodeId::NULL, Arc::new(saved.owner));
         let settings = (saved.publishing_enabled, saved.priority);
-        self.insert(saved.id, client, memory, revised, settings, now)?;
+        let memory = self.durable_memory();
+        self.insert(saved.id, client, &memory, revised, settings, now)?;
         let item_ids = saved.items.iter().map(|item| item.id);
         let last_item_id = item_ids.fold(saved.last_item_id, u32::max);
         if let Some(subscription) = self.subscriptions.get_mut(&saved.id) {
@@ -114,6 +115,7 @@ impl Engine {
                 publishing_enabled,
                 priority,
                 max_retained: self.budgets.max_retransmission_queue,
+                max_absence: self.budgets.max_absence,
                 max_message: self.max_message,
                 charge,
                 memory: memory.clone(),
@@ -136,8 +138,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes a Subscription durable (SetSubscriptionDurable, OPC 10000-4, 5.14.9): for `hours`, 0 for as long as possible. Returns
-    /// the hours that it lives without a Publish request.
+    /// Makes a Subscription durable (SetSubscriptionDurable, OPC 10000-4, 5.14.9): for `hours`, 0 for as long as possible. Its memory
+    /// counts for durable Subscriptions from now on. Returns the hours that it lives without a Publish request.
     pub(crate) fn set_durable(
         &mut self,
         session: &NodeId,
@@ -148,6 +150,7 @@ impl Engine {
         let durable = self.subscriptions.values();
         let durable = durable.filter(|subscription| subscription.is_durable());
         let is_full = is_full(durable.count(), self.budgets.max_durable_subscriptions);
+        let memory = self.durable_memory();
         let subscription = self.subscription_of_caller(session, id)?;
         if subscription.item_count() > 0 {
             // Queues are longer only for items that are created later.
@@ -155,6 +158,9 @@ impl Engine {
         }
         if longest == 0 || (is_full && !subscription.is_durable()) {
             return Err(StatusCode::BadTooManySubscriptions);
+        }
+        if !subscription.is_durable() {
+            subscription.move_memory(&memory)?;
         }
         let hours = match hours {
             0 => longest,
@@ -208,8 +214,8 @@ impl Engine {
         }
         let before = std::mem::replace(&mut subscription.session, session.clone());
         subscription.owner = Arc::clone(caller);
+        subscription.resume(now.instant);
         subscription.machine.reset_lifetime();
-        subscription.resume();
         count(&mut subscription.counts.transferred);
         if send_initial_values {
             subscription.send_initial_values(now.instant, &mut self.slice);

@@ -57,6 +57,11 @@ impl Load {
         Some(Duration::from_nanos(u64::try_from(nanos).ok()?))
     }
 
+    /// Returns half of the load.
+    pub(crate) fn half(self) -> Self {
+        Self(self.0 / 2)
+    }
+
     /// Returns the load in units per second, rounded up.
     fn units(self) -> u64 {
         self.0.div_ceil(1000)
@@ -87,6 +92,12 @@ impl Allotment {
             room: Load(of_session.0 / 2),
             items: u64::try_from(items).unwrap_or(u64::MAX).max(1),
         }
+    }
+
+    /// Limits the allotment to another one.
+    pub(crate) fn within(mut self, other: &Self) -> Self {
+        self.room = self.room.min(other.room);
+        self
     }
 
     /// Returns the interval for the next item, between the requested one and `longest`, and its load. The item keeps the load
@@ -132,6 +143,8 @@ impl TotalLoad {
 pub(crate) struct PartialLoad {
     total: TotalLoad,
     own: Load,
+    /// True if the items are not sampled, and their load is left to others.
+    is_lent: bool,
 }
 
 impl PartialLoad {
@@ -139,26 +152,43 @@ impl PartialLoad {
         Self {
             total: total.clone(),
             own: Load::default(),
+            is_lent: false,
         }
     }
 
+    /// Returns the load that counts in the total.
     pub(crate) fn get(&self) -> Load {
-        self.own
+        match self.is_lent {
+            true => Load::default(),
+            false => self.own,
+        }
     }
 
     pub(crate) fn add(&mut self, load: Load) {
         self.own.0 += load.0;
-        // It changes under the lock of the engine only; others just read it.
-        self.total.0.fetch_add(load.0, Ordering::Relaxed);
+        if !self.is_lent {
+            // It changes under the lock of the engine only; others just read it.
+            self.total.0.fetch_add(load.0, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn subtract(&mut self, load: Load) {
         self.own = self.own.minus(load);
-        self.total.0.fetch_sub(load.0, Ordering::Relaxed);
+        if !self.is_lent {
+            self.total.0.fetch_sub(load.0, Ordering::Relaxed);
+        }
     }
-}
 
-impl PartialLoad {
+    /// Leaves the load to others, or takes it again.
+    pub(crate) fn lend(&mut self, is_lent: bool) {
+        let own = self.own.0;
+        match std::mem::replace(&mut self.is_lent, is_lent) {
+            before if before == is_lent => {}
+            true => drop(self.total.0.fetch_add(own, Ordering::Relaxed)),
+            false => drop(self.total.0.fetch_sub(own, Ordering::Relaxed)),
+        }
+    }
+
     /// Gives back the load of all items.
     pub(crate) fn clear(&mut self) {
         self.subtract(self.own);
@@ -259,6 +289,13 @@ mod tests {
         second.add(Load(2000));
         second.subtract(Load(500));
         assert_eq!((total.units(), second.get()), (3, Load(1500)));
+        first.lend(true);
+        first.lend(true);
+        first.add(Load(500));
+        assert_eq!((total.units(), first.get()), (2, Load(0)));
+        first.lend(false);
+        assert_eq!((total.units(), first.get()), (4, Load(2000)));
+        second.lend(true);
         drop(first);
         drop(second);
         assert_eq!(total.units(), 0);

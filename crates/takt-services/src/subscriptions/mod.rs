@@ -9,6 +9,8 @@
 //! * Items of the attribute EventNotifier get Events ([`crate::events`]), which are not sampled.
 //! * All queues are bounded: [`SubscriptionBudgets`](crate::SubscriptionBudgets).
 
+mod abandoned;
+mod absence;
 mod agenda;
 mod counts;
 mod diagnostics;
@@ -33,6 +35,7 @@ pub(crate) mod revise;
 mod room;
 pub(crate) mod sample;
 pub(crate) mod sampler;
+mod session_memory;
 mod session_queue;
 mod sessions;
 mod shared;
@@ -47,5 +50,6 @@ pub(crate) use now::Now;
 pub(crate) use publish_request::PublishRequest;
 pub(crate) use removed::Removed;
 pub(crate) use revise::Revised;
+pub(crate) use session_memory::SessionMemory;
 pub(crate) use shared::Subscriptions;
 pub(crate) use subscription::{SavedSubscription, Subscription};

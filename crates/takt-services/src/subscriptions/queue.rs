@@ -24,6 +24,8 @@ pub(crate) struct Queue {
     item: usize,
     /// Number of samples for which there was no room.
     overflows: u32,
+    /// True if values were not queued since the last one.
+    has_gap: bool,
     /// True if a queue of Events has an EventQueueOverflowEvent, at its beginning or its end. It does not count in the size.
     has_overflow_event: bool,
 }
@@ -68,8 +70,14 @@ impl Queue {
             charge,
             queued: 0,
             overflows: 0,
+            has_gap: false,
             has_overflow_event: false,
         }
+    }
+
+    /// Notes that values may be missing before the next one, which gets the Overflow bit then.
+    pub(crate) fn note_gap(&mut self) {
+        self.has_gap = true;
     }
 
     /// Returns the number of samples for which a queue of several had no room.
@@ -135,6 +143,10 @@ impl Queue {
                 _ => sample.set_overflow(),
             }
         }
+        if std::mem::take(&mut self.has_gap) && self.size > 1 {
+            self.overflows = self.overflows.wrapping_add(1);
+            sample.set_overflow();
+        }
         self.queued += sample.size();
         self.samples.push_back(sample);
     }
@@ -143,7 +155,7 @@ impl Queue {
     /// the beginning if the oldest Events are discarded, otherwise at the end (OPC 10000-4, 5.13.1.5). Without memory for one
     /// Event, the Event is lost.
     pub(crate) fn push_event(&mut self, event: Sample, overflow: impl FnOnce() -> Vec<u8>) {
-        let mut lost = false;
+        let mut lost = std::mem::take(&mut self.has_gap);
         let mut is_lost = false;
         loop {
             let count = self.samples.len() - usize::from(self.has_overflow_event);

@@ -1,4 +1,4 @@
-//! The MonitoredItems of one Subscription that have values to publish.
+//! The MonitoredItems of one Subscription that have values to publish, and whether they take any.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +11,8 @@ pub(crate) struct Ready<T> {
     items: Mutex<List<Arc<T>>>,
     /// True if there are any; read without the lock.
     is_any: AtomicBool,
+    /// True if the items take no values and Events, because nobody is there for them.
+    is_suspended: AtomicBool,
 }
 
 impl<T> Default for Ready<T> {
@@ -18,6 +20,7 @@ impl<T> Default for Ready<T> {
         Self {
             items: Mutex::default(),
             is_any: AtomicBool::new(false),
+            is_suspended: AtomicBool::new(false),
         }
     }
 }
@@ -57,6 +60,17 @@ impl<T> Ready<T> {
                 drop(items.remove(place));
             }
         });
+    }
+
+    /// Makes the items refuse values and Events, or take them again.
+    pub(super) fn suspend(&self, is_suspended: bool) {
+        self.is_suspended.store(is_suspended, Ordering::Release);
+    }
+
+    /// Returns true if the items take no values and Events.
+    #[inline]
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended.load(Ordering::Acquire)
     }
 
     /// Returns true if there are Notifications.

@@ -30,6 +30,11 @@ impl RetransmissionQueue {
         }
     }
 
+    /// Counts later messages in another budget.
+    pub(crate) fn set_memory(&mut self, memory: MemoryBudget) {
+        self.memory = memory;
+    }
+
     /// Keeps an encoded NotificationMessage, if there is memory for it.
     pub(crate) fn push(&mut self, sequence_number: u32, message: Arc<[u8]>) {
         while self.messages.len() >= self.max {
@@ -37,7 +42,7 @@ impl RetransmissionQueue {
         }
         let bytes = size_of::<Kept>() + message.len();
         let charge = loop {
-            match self.memory.charge(bytes) {
+            match self.memory.charge_message(bytes) {
                 Ok(charge) => break charge,
                 Err(_) if self.discard() => {}
                 Err(_) => {

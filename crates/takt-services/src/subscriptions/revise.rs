@@ -31,6 +31,8 @@ impl Revised {
         let publishing_interval = duration(publishing_interval)
             .unwrap_or(Duration::ZERO)
             .min(budgets.max_publishing_interval)
+            // Three of them are the shortest lifetime.
+            .min(budgets.max_lifetime / 3)
             .max(budgets.min_publishing_interval);
         let interval = publishing_interval.as_nanos().max(1);
         let count = |intervals: u128| u32::try_from(intervals).unwrap_or(u32::MAX);
@@ -174,7 +176,7 @@ mod tests {
         }
         for huge in [1e300, f64::INFINITY] {
             let revised = revise(huge, u32::MAX, u32::MAX);
-            assert_eq!(revised.publishing_interval, budgets.max_publishing_interval);
+            assert_eq!(revised.publishing_interval, budgets.max_lifetime / 3);
             assert!(revised.lifetime_count >= 3 * revised.max_keep_alive_count);
             let lifetime = revised.publishing_interval * revised.lifetime_count;
             assert!(lifetime <= budgets.max_lifetime);

@@ -1,6 +1,7 @@
 //! Events of Sessions that concern their Subscriptions and Publish requests.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use takt_space::Caller;
 use takt_ua::{NodeId, StatusCode};
@@ -9,8 +10,14 @@ use super::engine::Engine;
 use crate::responses::completed::Completed;
 
 impl Engine {
-    /// Handles the end of a Session. Its Subscriptions are deleted, or stay until their lifetime is over (OPC 10000-4, 5.7.4).
-    pub(crate) fn session_closed(&mut self, session: &NodeId, delete_subscriptions: bool) {
+    /// Handles the end of a Session. Its Subscriptions are deleted, or stay until their lifetime is over (OPC 10000-4, 5.7.4), or
+    /// until others need their memory.
+    pub(crate) fn session_closed(
+        &mut self,
+        session: &NodeId,
+        delete_subscriptions: bool,
+        now: Instant,
+    ) {
         let Some(mut queue) = self.sessions.remove(session) else {
             return;
         };
@@ -19,18 +26,29 @@ impl Engine {
             for id in queue.subscriptions {
                 self.remove(id);
             }
-        } else {
-            self.set_paused(&queue.subscriptions, true);
+            return;
+        }
+        for id in queue.subscriptions {
+            if let Some(subscription) = self.subscriptions.get_mut(&id)
+                && subscription.abandon(now)
+            {
+                self.memory.note_abandoned(now);
+            }
         }
     }
 
     /// Handles the loss or the return of the channel of a Session. Without a channel, Subscriptions whose items have queues of one
-    /// value are not sampled. Other values still fill their queues, and the lifetimes of the Subscriptions continue (OPC 10000-4,
-    /// 5.14.1.1).
-    pub(crate) fn set_has_channel(&mut self, session: &NodeId, has_channel: bool) {
-        if let Some(queue) = self.sessions.get(session) {
-            let subscriptions = queue.subscriptions.clone();
-            self.set_paused(&subscriptions, !has_channel);
+    /// value are not sampled. Other values still fill their queues, until the Subscription is abandoned, and the lifetimes of the
+    /// Subscriptions continue (OPC 10000-4, 5.14.1.1).
+    pub(crate) fn set_has_channel(&mut self, session: &NodeId, has_channel: bool, now: Instant) {
+        let subscriptions = self.sessions.get(session).map(|queue| &queue.subscriptions);
+        for id in subscriptions.into_iter().flatten() {
+            if let Some(subscription) = self.subscriptions.get_mut(id) {
+                match has_channel {
+                    true => subscription.resume(now),
+                    false => subscription.pause(now),
+                }
+            }
         }
     }
 
@@ -40,17 +58,6 @@ impl Engine {
         for id in subscriptions.into_iter().flatten() {
             if let Some(subscription) = self.subscriptions.get_mut(id) {
                 subscription.owner = Arc::clone(owner);
-            }
-        }
-    }
-
-    fn set_paused(&mut self, subscriptions: &[u32], is_paused: bool) {
-        for id in subscriptions {
-            if let Some(subscription) = self.subscriptions.get_mut(id) {
-                match is_paused {
-                    true => subscription.pause(),
-                    false => subscription.resume(),
-                }
             }
         }
     }

@@ -11,6 +11,7 @@ use super::event_items::EventItems;
 use super::load::TotalLoad;
 use super::now::Now;
 use super::sampler::Sources;
+use super::session_memory::SessionMemory;
 use crate::budgets::SubscriptionBudgets;
 use crate::events::queue::EventQueue;
 use crate::responses::deadline::Deadline;
@@ -36,6 +37,7 @@ impl Subscriptions {
         max_response_size: usize,
         work_per_slice: u32,
         first_id: u32,
+        memory: SessionMemory,
     ) -> Self {
         // The completion of a started operation may take a little more than the rest of the slice.
         let work_per_slice = u64::from(work_per_slice) / 8 * 7;
@@ -48,6 +50,7 @@ impl Subscriptions {
             work_per_slice,
             dispatch,
             first_id,
+            memory,
         );
         Self {
             load: engine.total_load(),

@@ -192,6 +192,16 @@ impl StateMachine {
         self.lifetime_counter = self.lifetime_count;
     }
 
+    /// Returns the number of intervals after which the Subscription ends without a request of the client.
+    pub(crate) fn lifetime_left(&self) -> u32 {
+        self.lifetime_counter
+    }
+
+    /// Sets the number of intervals after which the Subscription ends, after a time without a timer.
+    pub(crate) fn set_lifetime_left(&mut self, left: u32) {
+        self.lifetime_counter = left.min(self.lifetime_count);
+    }
+
     /// Handles SetPublishingMode: row 19.
     pub(crate) fn set_publishing_enabled(&mut self, enabled: bool) {
         self.publishing_enabled = enabled;

@@ -1,5 +1,6 @@
 //! A Subscription (OPC 10000-4, 5.14.1): its items, its timers, and the messages with their queued values.
 
+mod absent;
 mod saved;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,6 +13,7 @@ use takt_ua::binary::Encoder;
 use takt_ua::structures::{StatusChangeNotification, SubscriptionDiagnosticsDataType};
 use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode};
 
+use super::absence::{Absence, Resumption};
 use super::agenda::Timed;
 use super::counts::{Counts, count};
 use super::groups::{Groups, after};
@@ -57,6 +59,14 @@ pub(crate) struct Subscription {
     /// True if the Session has no channel, the Subscription is not durable, and no item has a queue for the values meanwhile: nothing
     /// is sampled until the Session has a channel again.
     is_paused: bool,
+    /// The absence of the client, if it is gone.
+    absence: Option<Absence>,
+    /// Longest time that the Session may have no channel before the Subscription is abandoned.
+    max_absence: Duration,
+    /// End of the lifetime, if nothing is sampled and published until a client comes back.
+    suspended: Option<Instant>,
+    /// Items that have not been sampled since the client has come back.
+    resumption: Option<Resumption>,
     /// Lifetime without a Publish request, if the Subscription is durable (OPC 10000-4, 5.14.9): it is sampled without a channel.
     durable: Option<Duration>,
     /// Time since which messages have been waiting for the next slice.
@@ -71,7 +81,7 @@ pub(crate) struct Subscription {
     /// Memory budget of the Session that created the Subscription: its memory counts there even after another Session has taken
     /// it over.
     pub(crate) memory: MemoryBudget,
-    _charge: Charge,
+    charge: Charge,
     publishing_interval: Duration,
     next_publish: Instant,
     max_notifications: usize,
@@ -104,6 +114,7 @@ pub(crate) struct NewSubscription {
     pub(crate) publishing_enabled: bool,
     pub(crate) priority: u8,
     pub(crate) max_retained: usize,
+    pub(crate) max_absence: Duration,
     pub(crate) max_message: usize,
     pub(crate) charge: Charge,
     pub(crate) memory: MemoryBudget,
@@ -133,6 +144,10 @@ impl Subscription {
             turn: 0,
             sampling_turn: 0,
             is_paused: false,
+            absence: None,
+            max_absence: new.max_absence,
+            suspended: None,
+            resumption: None,
             durable: None,
             interrupted: None,
             items: BTreeMap::new(),
@@ -141,7 +156,7 @@ impl Subscription {
             groups: Groups::default(),
             load: new.load,
             memory: new.memory,
-            _charge: new.charge,
+            charge: new.charge,
             publishing_interval: revised.publishing_interval,
             next_publish: now.instant + revised.publishing_interval,
             max_notifications: revised.max_notifications,
@@ -179,6 +194,15 @@ impl Subscription {
         self.durable.is_some()
     }
 
+    /// Counts the memory of the Subscription in another budget. It has no items yet.
+    pub(crate) fn move_memory(&mut self, memory: &MemoryBudget) -> Result<(), StatusCode> {
+        let moved = self.charge.move_to(memory);
+        moved.map_err(|_| StatusCode::BadTooManySubscriptions)?;
+        self.memory = memory.clone();
+        self.retransmission.set_memory(memory.clone());
+        Ok(())
+    }
+
     pub(crate) fn publishing_interval(&self) -> Duration {
         self.publishing_interval
     }
@@ -198,7 +222,10 @@ impl Subscription {
             from: 0,
             since: now,
         });
-        self.queue_initial_values(slice);
+        // After a suspension the last values are old: each item is sampled first.
+        if self.resumption.is_none() {
+            self.queue_initial_values(slice);
+        }
     }
 
     /// Continues to queue the last values. Returns true if this is complete.
@@ -309,22 +336,12 @@ impl Subscription {
         entry.period = period;
     }
 
-    /// Handles the loss of the channel. Without queues, only the value after its return matters.
-    pub(crate) fn pause(&mut self) {
-        let mut items = self.items.values();
-        self.is_paused = !self.is_durable() && !items.any(|entry| entry.item.keeps_several());
-    }
-
-    /// Handles the return of the channel.
-    pub(crate) fn resume(&mut self) {
-        self.is_paused = false;
-    }
-
     /// Returns the time of the next sample or initial value.
     fn next_sample(&self) -> Option<Instant> {
         let sample = self.groups.next_deadline().filter(|_| !self.is_paused);
         let initial = self.initial.as_ref().map(|initial| initial.since);
-        sample.into_iter().chain(initial).min()
+        let anew = self.resumption.as_ref().map(|anew| anew.since);
+        sample.into_iter().chain(initial).chain(anew).min()
     }
 
     /// Queues initial values and samples the due items, within the slice. Returns true if all of them are done.
@@ -334,8 +351,10 @@ impl Subscription {
         now: Instant,
         slice: &mut Slice,
     ) -> bool {
-        self.queue_initial_values(slice)
-            && (self.is_paused || self.groups.sample(sampler, &self.owner, now, slice))
+        self.suspended.is_some()
+            || self.sample_anew(sampler, slice)
+                && self.queue_initial_values(slice)
+                && (self.is_paused || self.groups.sample(sampler, &self.owner, now, slice))
     }
 
     /// Returns true if publishing waits for the rest of the due samples; not for longer than one publishing interval.
@@ -476,7 +495,10 @@ impl Subscription {
 
 impl Timed for Subscription {
     fn next_deadline(&self) -> Option<Instant> {
-        let times = [self.next_sample(), self.interrupted];
+        if self.suspended.is_some() {
+            return self.suspended;
+        }
+        let times = [self.next_sample(), self.interrupted, self.abandoned_at()];
         let times = times.into_iter().flatten();
         Some(times.fold(self.next_publish, Instant::min))
     }

@@ -17,6 +17,7 @@ impl Engine {
     pub(crate) fn tick(&mut self, sources: Sources<'_>, now: Now) -> u64 {
         self.slice = Slice::new(self.work_per_slice / 4);
         self.give_back();
+        self.look_at_memory(now);
         // Events get half of the part for sampling.
         let events = match self.dispatch.is_due() {
             true => self.work_per_slice / 8,
@@ -34,9 +35,13 @@ impl Engine {
         due.sort_unstable();
         let mut sampler = Sampler::new(sources, now.date_time);
         for (_, _, _, id) in &due {
-            if let Some(subscription) = self.subscriptions.get_mut(id)
-                && !subscription.sample(&mut sampler, now.instant, &mut self.slice)
-            {
+            let Some(subscription) = self.subscriptions.get_mut(id) else {
+                continue;
+            };
+            if subscription.notice_absence(now.instant) {
+                self.memory.note_abandoned(now.instant);
+            }
+            if !subscription.sample(&mut sampler, now.instant, &mut self.slice) {
                 // In the next slice, others of its priority come first.
                 self.last_turn += 1;
                 subscription.sampling_turn = self.last_turn;
@@ -78,6 +83,12 @@ impl Engine {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
         };
+        if let Some(ends) = subscription.suspended_until() {
+            if ends <= now.instant {
+                self.end(id, StatusCode::BadTimeout, now);
+            }
+            return;
+        }
         if self.slice.is_over() || subscription.is_behind(now.instant) {
             return;
         }
@@ -101,19 +112,21 @@ impl Engine {
             OnTimer::Nothing => {}
             OnTimer::Notifications => self.return_notifications(id, now),
             OnTimer::KeepAlive => self.return_keep_alive(id, now),
-            OnTimer::Expired => self.expire(id, now),
+            OnTimer::Expired => {
+                tracing::debug!(subscription = id, "Subscription timed out");
+                self.end(id, StatusCode::BadTimeout, now);
+            }
         }
     }
 
-    /// Ends a Subscription whose lifetime is over: its Session is notified with the next Publish request.
-    fn expire(&mut self, id: u32, now: Now) {
+    /// Ends a Subscription: its Session, if there is one, is notified with the next Publish request.
+    pub(super) fn end(&mut self, id: u32, status: StatusCode, now: Now) {
         let Some(subscription) = self.subscriptions.remove(&id) else {
             return;
         };
-        tracing::debug!(subscription = id, "Subscription timed out");
         if let Some(session) = self.sessions.get_mut(&subscription.session) {
             session.subscriptions.retain(|known| *known != id);
-            let message = subscription.status_change(StatusCode::BadTimeout, now.date_time);
+            let message = subscription.status_change(status, now.date_time);
             session.tell(id, message, self.budgets.max_subscriptions_per_session);
         }
         let session = subscription.session.clone();

@@ -8,6 +8,7 @@ use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
 use takt_app::{Endpoint, EndpointUrl, HistoryStoreOptions, SecurityChoice};
 use takt_registry::{MirrorOptions, NameBudget, PushTargetOptions, SecurityGroupOptions};
+use takt_rt::memory_limit;
 use takt_services::ServerBudgets;
 use takt_space::RoleSet;
 
@@ -19,22 +20,42 @@ use super::{
 /// Smallest budget in MiB: enough for a few clients and their messages.
 const LEAST_MEMORY: u64 = 16;
 
-/// Default budget in MiB.
-const MEMORY: u64 = (ServerBudgets::DEFAULT_MEMORY >> 20) as u64;
-
 /// Memory that a server holds for its clients.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct MemoryArguments {
-    /// Memory in MiB that the server may hold for all its clients together. Values of tens of MiB need more than the default.
-    #[arg(long, value_name = "MIB", default_value_t = MEMORY, value_parser = clap::value_parser!(u64).range(LEAST_MEMORY..=1 << 20))]
-    pub max_memory: u64,
+    /// Memory in MiB that the server may hold for all its clients together [default: 256, or half of the memory of its cgroup if that
+    /// is less]. Values of tens of MiB need more than the default.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY..=1 << 20))]
+    pub max_memory: Option<u64>,
+    /// Longest lifetime of a Subscription without its client; a client may request less. Durable Subscriptions have 72h.
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub max_subscription_lifetime: Duration,
 }
 
 impl MemoryArguments {
-    /// Returns the usual budgets of a server with this much memory.
+    /// Returns the usual budgets of a server with this much memory. Logs how they follow from the limit of its cgroup.
     pub fn budgets(self) -> ServerBudgets {
-        let bytes = usize::try_from(self.max_memory << 20).unwrap_or(usize::MAX);
-        ServerBudgets::default().with_memory(bytes)
+        let limit = memory_limit::of_process();
+        let mut budgets = match self.max_memory {
+            None => ServerBudgets::of_process(),
+            Some(mib) => {
+                let bytes = usize::try_from(mib << 20).unwrap_or(usize::MAX);
+                ServerBudgets::default().with_memory(bytes)
+            }
+        };
+        budgets.subscriptions.max_lifetime = self.max_subscription_lifetime;
+        let budget = budgets.max_memory >> 20;
+        if let Some(cgroup) = limit.map(|bytes| bytes >> 20) {
+            match self.max_memory {
+                Some(mib) if mib >= cgroup => tracing::warn!(
+                    "the memory budget of {mib} MiB exceeds the {cgroup} MiB of the cgroup: the kernel may end the server"
+                ),
+                _ => tracing::info!(
+                    "memory budget: {budget} MiB; memory of the cgroup: {cgroup} MiB"
+                ),
+            }
+        }
+        budgets
     }
 }
 

@@ -166,9 +166,9 @@ impl Watch<'_> {
         }
     }
 
-    /// Continues after a connection error, because the server may come back. Until then no item has a value.
+    /// Continues after a loss of the connection, and while the server lacks memory: both may end. Until then no item has a value.
     fn outlive(&mut self, error: ClientError) -> Result<(), ClientError> {
-        if !error.is_connection() {
+        if !error.is_temporary() {
             return Err(error);
         }
         let pause = self.outage.failed(&error);

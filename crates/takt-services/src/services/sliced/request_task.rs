@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use takt_rt::memory_budget::Charge;
+use takt_rt::memory_budget::{Charge, SMALL_MESSAGE};
 use takt_space::Caller;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::views::RequestHeaderRef;
@@ -50,7 +50,7 @@ impl RequestTask {
         let server = request.server;
         let charge = session
             .memory
-            .charge(response.capacity())
+            .charge_message(response.capacity())
             .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
         let reserved = match reserved {
             Some(reserved) => reserved,
@@ -112,6 +112,7 @@ impl RequestTask {
         };
         // The response may take what the Session has left, beside its own part.
         let memory = self.charge.bytes() + self.session.memory.available();
+        let memory = memory.max(SMALL_MESSAGE);
         let mut response = Encoder::continuing(&mut self.response, self.max_response.min(memory));
         let progress = service.run(&mut Turn {
             request: &request,

@@ -310,14 +310,16 @@ fn a_long_request_needs_memory() {
     let response = client.raw(&request);
     assert_eq!(fault_of(&response), StatusCode::BadOutOfMemory);
     let before = server.memory().used();
-    let all = server.memory().charge(100_000 - before).unwrap();
+    let all = server.memory().charge(server.memory().available()).unwrap();
+    let reserve = server.memory().limit() - server.memory().used();
+    let reserve = server.memory().charge_message(reserve).unwrap();
     let request = long_browse(&mut client, 2);
     assert_eq!(
         client.defer(&request, 1),
         Err(StatusCode::BadOutOfMemory),
         "not even its copy fits"
     );
-    drop(all);
+    drop((all, reserve));
     assert_eq!(server.memory().used(), before);
 }
 

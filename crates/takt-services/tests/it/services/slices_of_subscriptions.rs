@@ -142,6 +142,7 @@ fn a_subscription_of_many_items_ends_with_its_lifetime_in_slices() {
     };
     let _: CloseSessionResponse = client.call(close).unwrap();
     let mut now = Instant::now();
+    server.tick(now);
     // Until the lifetime is over, one slice per second is enough.
     while server.next_deadline().is_some_and(|next| next > now) {
         now += Duration::from_secs(1);

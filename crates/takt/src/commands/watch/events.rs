@@ -86,7 +86,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
                     show(&event, &names, arguments);
                 }
             }
-            Err(error) if error.is_connection() => {
+            Err(error) if error.is_temporary() => {
                 interrupt.wait(Some(outage.failed(&error).min(left)));
             }
             Err(error) => return Err(explained(error)),

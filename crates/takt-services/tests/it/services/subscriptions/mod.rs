@@ -1,5 +1,6 @@
 //! Tests of Subscriptions through the services, with a clock that the test advances.
 
+mod abandoned;
 mod diagnostics;
 mod durable;
 mod events;

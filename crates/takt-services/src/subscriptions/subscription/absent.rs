@@ -1,0 +1,134 @@
+//! A Subscription whose client is gone: its Session has no channel, or has ended.
+//!
+//! * While the Session has no channel, sampling goes on for items that keep several values.
+//! * An abandoned Subscription is suspended: its Session has ended and no other one has taken it over, or the Session has had no
+//!   channel for [`SubscriptionBudgets::max_absence`](crate::SubscriptionBudgets::max_absence). Nothing is sampled, its items take
+//!   no values and Events, and only the end of its lifetime is due.
+//! * A client that comes back gets the current values, and is told that others are missing.
+//!
+//! A durable Subscription (OPC 10000-4, 6.8) goes on without a client.
+
+use std::ops::Bound;
+use std::time::Instant;
+
+use super::{Subscription, after};
+use crate::subscriptions::absence::{Absence, Resumption};
+use crate::subscriptions::sampler::Sampler;
+use crate::subscriptions::slice::Slice;
+
+impl Subscription {
+    /// Handles the loss of the channel. Without queues, only the value after its return matters.
+    pub(crate) fn pause(&mut self, now: Instant) {
+        let mut items = self.items.values();
+        self.is_paused = !self.is_durable() && !items.any(|entry| entry.item.keeps_several());
+        let absence = Absence {
+            since: now,
+            has_ended: false,
+        };
+        self.absence.get_or_insert(absence);
+    }
+
+    /// Handles the end of the Session. Returns true if the Subscription is abandoned.
+    pub(crate) fn abandon(&mut self, now: Instant) -> bool {
+        self.pause(now);
+        if let Some(absence) = &mut self.absence {
+            absence.has_ended = true;
+        }
+        self.suspend(now);
+        !self.is_durable()
+    }
+
+    /// Stops sampling, publishing and Events until the client comes back.
+    pub(crate) fn suspend(&mut self, now: Instant) {
+        if self.is_durable() || self.suspended.is_some() {
+            return;
+        }
+        self.ready.suspend(true);
+        self.ready_events.suspend(true);
+        self.load.lend(true);
+        self.interrupted = None;
+        let left = self.machine.lifetime_left().saturating_sub(1);
+        let next = self.next_publish.max(now);
+        self.suspended = Some(next + self.publishing_interval * left);
+    }
+
+    /// Handles the return of a client.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        self.is_paused = false;
+        self.absence = None;
+        let Some(ends) = self.suspended.take() else {
+            return;
+        };
+        self.ready.suspend(false);
+        self.ready_events.suspend(false);
+        self.load.lend(false);
+        let interval = self.publishing_interval;
+        let left = ends.saturating_duration_since(now).as_nanos() / interval.as_nanos().max(1);
+        let left = u32::try_from(left).unwrap_or(u32::MAX).saturating_add(1);
+        self.machine.set_lifetime_left(left);
+        if self.next_publish <= now {
+            self.next_publish = after(self.next_publish, interval, now);
+        }
+        self.resumption = Some(Resumption {
+            done: None,
+            since: now,
+        });
+    }
+
+    /// Returns the end of the lifetime of a suspended Subscription.
+    pub(crate) fn suspended_until(&self) -> Option<Instant> {
+        self.suspended
+    }
+
+    /// Returns the time since which the client has been gone, if others may have the sampling of the Subscription.
+    pub(crate) fn samples_without_client(&self) -> Option<Instant> {
+        let is_idle = self.is_durable() || self.suspended.is_some();
+        let absence = self.absence.filter(|_| !is_idle)?;
+        Some(absence.since)
+    }
+
+    /// Returns the time at which the Subscription is abandoned, if its client is gone.
+    pub(crate) fn abandoned_at(&self) -> Option<Instant> {
+        let absence = self.absence.filter(|_| !self.is_durable())?;
+        Some(match absence.has_ended {
+            true => absence.since,
+            false => absence.since + self.max_absence,
+        })
+    }
+
+    /// Returns the time since which the client of an abandoned Subscription has been gone.
+    pub(crate) fn abandoned_since(&self, now: Instant) -> Option<Instant> {
+        self.abandoned_at().filter(|at| *at <= now)?;
+        self.absence.map(|absence| absence.since)
+    }
+
+    /// Suspends a Subscription whose Session has been without a channel for too long. Returns true if it was not suspended.
+    pub(crate) fn notice_absence(&mut self, now: Instant) -> bool {
+        let is_new = self.suspended.is_none() && self.abandoned_since(now).is_some();
+        if is_new {
+            self.suspend(now);
+        }
+        is_new
+    }
+
+    /// Continues to sample items anew after a suspension. Returns true if this is complete.
+    pub(super) fn sample_anew(&mut self, sampler: &mut Sampler<'_>, slice: &mut Slice) -> bool {
+        let Some(resumption) = &mut self.resumption else {
+            return true;
+        };
+        let from = resumption.done.map_or(Bound::Unbounded, Bound::Excluded);
+        for (id, entry) in self.items.range((from, Bound::Unbounded)) {
+            if slice.is_over() {
+                return false;
+            }
+            entry.item.resume();
+            slice.spend_sample(match entry.item.is_sampled() {
+                true => sampler.sample(&entry.item, &self.owner),
+                false => 1,
+            });
+            resumption.done = Some(*id);
+        }
+        self.resumption = None;
+        true
+    }
+}
