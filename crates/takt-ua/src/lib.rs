@@ -13,6 +13,7 @@
 mod aggregate;
 mod base64;
 pub mod binary;
+mod data_types;
 mod description_lookup;
 pub mod endpoint_url;
 pub mod foreign;
@@ -33,6 +34,7 @@ mod uris;
 mod variant_text;
 
 pub use aggregate::Aggregate;
+pub use data_types::DataTypes;
 pub use endpoint_url::{EndpointUrl, EndpointUrlError, UrlParts};
 pub use generated::{enumerations, structures, views};
 pub use namespace_map::NamespaceMap;

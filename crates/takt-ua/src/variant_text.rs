@@ -14,23 +14,32 @@ const SHOWN: usize = 8;
 /// length, a structure as JSON.
 impl Display for Variant {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Variant::Array(array) = self else {
-            return match to_value(self) {
-                Value::String(text) => f.pad(&text),
-                value => f.pad(&value.to_string()),
-            };
-        };
-        write_beginning(f, &beginning(array))?;
-        if array.lengths().iter().any(|length| is_long(*length)) {
-            f.write_str(" (")?;
-            for (index, length) in array.lengths().iter().enumerate() {
-                let times = if index == 0 { "" } else { "×" };
-                write!(f, "{times}{length}")?;
-            }
-            f.write_str(" elements)")?;
-        }
-        Ok(())
+        write(f, self, &to_value)
     }
+}
+
+/// Writes a value whose parts `json` writes.
+pub(crate) fn write(
+    f: &mut Formatter<'_>,
+    value: &Variant,
+    json: &dyn Fn(&Variant) -> Value,
+) -> fmt::Result {
+    let Variant::Array(array) = value else {
+        return match json(value) {
+            Value::String(text) => f.pad(&text),
+            value => f.pad(&value.to_string()),
+        };
+    };
+    write_beginning(f, &beginning(array, json))?;
+    if array.lengths().iter().any(|length| is_long(*length)) {
+        f.write_str(" (")?;
+        for (index, length) in array.lengths().iter().enumerate() {
+            let times = if index == 0 { "" } else { "×" };
+            write!(f, "{times}{length}")?;
+        }
+        f.write_str(" elements)")?;
+    }
+    Ok(())
 }
 
 /// Writes the type, the lengths of an array, and the value, for example `Double(1.5)` or `Byte[2]([1,2])`.
@@ -47,7 +56,7 @@ impl Debug for Variant {
         }
         f.write_str("(")?;
         match self {
-            Variant::Array(array) => write_beginning(f, &beginning(array))?,
+            Variant::Array(array) => write_beginning(f, &beginning(array, &to_value))?,
             Variant::String(_)
             | Variant::XmlElement(_)
             | Variant::QualifiedName(_)
@@ -63,7 +72,7 @@ fn is_long(length: u32) -> bool {
 }
 
 /// Returns the JSON of the first elements of an array; there is one more than are written if there are more.
-fn beginning(array: &Array) -> Value {
+fn beginning(array: &Array, json: &dyn Fn(&Variant) -> Value) -> Value {
     // Only the first dimension is cut: the others are shorter as a rule.
     let mut dimensions = array.dimensions.clone();
     let row = dimensions
@@ -75,7 +84,7 @@ fn beginning(array: &Array) -> Value {
     }
     // One row more tells `write_beginning` that there are more.
     let count = row.saturating_mul(SHOWN + 1);
-    to_value(&Variant::Array(Box::new(Array {
+    json(&Variant::Array(Box::new(Array {
         elements: array.elements.select(0..count.min(array.len())),
         dimensions,
     })))

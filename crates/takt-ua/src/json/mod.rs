@@ -13,14 +13,17 @@
 //! [`from_value`] reads back the output of [`to_value`], given the type, with one exception: a QualifiedName without
 //! a name and one with an empty name have the same form.
 
+mod described;
 mod error;
 mod read;
+mod read_structure;
 mod scalar;
 mod text;
 mod write;
 
+pub use described::{DescribedValues, EnumerationForm, UndecodedReason, UndecodedStructure};
 pub use error::JsonError;
-pub use read::{from_value, variant_from_value};
+pub use read::{described_from_value, from_value, parse_described, variant_from_value};
 pub use text::{parse_variant, parse_variant_of_rank};
 pub use write::{ToJson, data_value_to_value, structure_to_value, to_value};
 

@@ -2,16 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::scalar::{self, check_keys, enumeration};
-use super::{BODY, JsonError, TYPE, VALUE_RANK_ANY, VALUE_RANK_SCALAR, XML};
-use crate::binary::{Encode, EncodeError, Encoder};
-use crate::generated::descriptions::STRUCTURES;
-use crate::generated_support::{FieldDescription, FieldType, StructureDescription};
+use super::scalar::{self, check_keys};
+use super::{JsonError, VALUE_RANK_ANY, VALUE_RANK_SCALAR};
+use crate::data_types::{DataTypes, EnumerationShape, StructureShape, ValueShape};
 use crate::json_nesting::{self, MAX_DEPTH, NestingError};
-use crate::{
-    Array, BuiltInType, DataValue, DiagnosticInfo, ExtensionObject, ExtensionObjectBody, NodeId,
-    Variant, base64,
-};
+use crate::{Array, BuiltInType, DataValue, DiagnosticInfo, NodeId, Variant};
 
 /// Reads a value of a type.
 ///
@@ -25,91 +20,384 @@ pub fn from_value(
     built_in_type: BuiltInType,
     value_rank: i32,
 ) -> Result<Variant, JsonError> {
-    of_rank(value, built_in_type, value_rank, 0)
+    Reader::new(&DataTypes::default()).of_rank(value, built_in_type.into(), value_rank, 0)
 }
 
 /// Reads a value that contains its own type, as in a DataValue or in an array of Variants.
 pub fn variant_from_value(value: &Value) -> Result<Variant, JsonError> {
-    variant(value, 0)
+    Reader::new(&DataTypes::default()).variant(value, 0)
 }
 
-fn of_rank(
+/// Reads a value of a DataType that `types` describes, in a shape that `value_rank` allows (see [`from_value`]).
+///
+/// The values of an enumeration are written as `1`, `"Green"`, `"Green_1"` or `"Green (1)"`, those of an OptionSet as a number or
+/// as `"Open | Locked"`. A structure is an object of its fields. `$type` names a subtype.
+///
+/// # Errors
+/// The value is none of this type; or the DataType has no description.
+pub fn described_from_value(
     value: &Value,
-    built_in_type: BuiltInType,
+    types: &DataTypes,
+    data_type: &NodeId,
     value_rank: i32,
-    depth: usize,
 ) -> Result<Variant, JsonError> {
-    if !value.is_array() {
-        if value_rank >= 0 {
+    let expected = Expected::of(types, data_type)?;
+    Reader::new(types).of_rank(value, expected, value_rank, 0)
+}
+
+/// Reads a value of a DataType from a command-line text, as [`parse_variant_of_rank`](super::parse_variant_of_rank) does.
+///
+/// # Errors
+/// As [`described_from_value`].
+pub fn parse_described(
+    text: &str,
+    types: &DataTypes,
+    data_type: &NodeId,
+    value_rank: i32,
+) -> Result<Variant, JsonError> {
+    let expected = Expected::of(types, data_type)?;
+    let value = match expected {
+        Expected::BuiltIn(built_in_type) => super::text::json(text, built_in_type, value_rank)?,
+        // A name needs no quotation marks.
+        Expected::Enumeration(_) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.trim()))
+        }
+        Expected::Structure(_) => serde_json::from_str(text)
+            .map_err(|error| JsonError::new(format!("a structure is written as JSON: {error}")))?,
+    };
+    Reader::new(types).of_rank(&value, expected, value_rank, 0)
+}
+
+/// Expected type of a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Expected<'a> {
+    BuiltIn(BuiltInType),
+    Enumeration(EnumerationShape<'a>),
+    /// An ExtensionObject with this structure or a subtype.
+    Structure(StructureShape<'a>),
+}
+
+impl From<BuiltInType> for Expected<'_> {
+    fn from(built_in_type: BuiltInType) -> Self {
+        Self::BuiltIn(built_in_type)
+    }
+}
+
+impl<'a> Expected<'a> {
+    fn of(types: &'a DataTypes, data_type: &NodeId) -> Result<Self, JsonError> {
+        Ok(match types.value(data_type) {
+            Some(ValueShape::BuiltIn(built_in_type)) => Self::BuiltIn(built_in_type),
+            Some(ValueShape::Enumeration(shape)) => Self::Enumeration(shape),
+            Some(ValueShape::Structure(shape) | ValueShape::Subtyped(shape)) => {
+                Self::Structure(shape)
+            }
+            None => {
+                let message = format!("the DataType {data_type} has no description");
+                return Err(JsonError::new(message));
+            }
+        })
+    }
+
+    fn built_in_type(self) -> BuiltInType {
+        match self {
+            Self::BuiltIn(built_in_type) => built_in_type,
+            Self::Enumeration(shape) => shape.built_in_type(),
+            Self::Structure(_) => BuiltInType::ExtensionObject,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::BuiltIn(built_in_type) => built_in_type.name().to_owned(),
+            Self::Enumeration(shape) => shape.name(),
+            Self::Structure(shape) => shape.name(),
+        }
+    }
+}
+
+/// Reads values by the descriptions of DataTypes.
+pub(super) struct Reader<'a> {
+    pub(super) types: &'a DataTypes,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(types: &'a DataTypes) -> Self {
+        Self { types }
+    }
+
+    pub(super) fn of_rank(
+        &self,
+        value: &Value,
+        expected: Expected<'_>,
+        value_rank: i32,
+        depth: usize,
+    ) -> Result<Variant, JsonError> {
+        if !value.is_array() {
+            if value_rank >= 0 {
+                return Err(JsonError::expected(
+                    &format!("an array of {}, such as [...]", expected.name()),
+                    value,
+                ));
+            }
+            return self.single(value, expected, depth);
+        }
+        if value_rank == VALUE_RANK_SCALAR {
             return Err(JsonError::expected(
-                &format!("an array of {built_in_type}, such as [...]"),
+                &format!("a single {}", expected.name()),
                 value,
             ));
         }
-        return match built_in_type {
-            BuiltInType::Variant => variant(value, depth),
-            _ => of_type(value, built_in_type, depth),
+        let array = self.array(value, expected, depth)?;
+        let rank = array.lengths().len();
+        let fits = match value_rank {
+            -3 => rank == 1,
+            VALUE_RANK_ANY | 0 => true,
+            wanted => {
+                usize::try_from(wanted).is_ok_and(|wanted| wanted == rank) || array.is_empty()
+            }
         };
-    }
-    if value_rank == VALUE_RANK_SCALAR {
-        return Err(JsonError::expected(
-            &format!("a single {built_in_type}"),
-            value,
-        ));
-    }
-    let array = array(value, built_in_type, depth)?;
-    let rank = array.lengths().len();
-    let fits = match value_rank {
-        -3 => rank == 1,
-        VALUE_RANK_ANY | 0 => true,
-        wanted => usize::try_from(wanted).is_ok_and(|wanted| wanted == rank) || array.is_empty(),
-    };
-    if !fits {
-        let wanted = if value_rank == -3 { 1 } else { value_rank };
-        return Err(JsonError::new(format!(
-            "expected an array of {wanted} dimensions, found {rank}"
-        )));
-    }
-    Ok(array.into())
-}
-
-fn array(value: &Value, built_in_type: BuiltInType, depth: usize) -> Result<Array, JsonError> {
-    json_nesting::array(
-        value,
-        built_in_type,
-        true,
-        depth,
-        |value, depth, elements| {
-            let element = match built_in_type {
-                BuiltInType::Variant => variant(value, depth)?,
-                _ => of_type(value, built_in_type, depth)?,
-            };
-            elements
-                .push(element)
-                .map_err(|error| JsonError::new(error.to_string()))
-        },
-    )
-}
-
-/// Reads a value that contains its own type.
-fn variant(value: &Value, depth: usize) -> Result<Variant, JsonError> {
-    if depth >= MAX_DEPTH {
-        return Err(JsonError::too_deep());
-    }
-    match value {
-        Value::Null => Ok(Variant::Empty),
-        Value::Bool(value) => Ok((*value).into()),
-        Value::Number(number) => match number.as_i64() {
-            Some(number) => Ok(number.into()),
-            None if number.is_u64() => of_type(value, BuiltInType::UInt64, depth),
-            None => of_type(value, BuiltInType::Double, depth),
-        },
-        Value::String(text) => Ok(text.as_str().into()),
-        Value::Array(elements) => of_rank(value, common_type(elements), VALUE_RANK_ANY, depth + 1),
-        Value::Object(object) if object.contains_key("$type") => {
-            of_type(value, BuiltInType::ExtensionObject, depth)
+        if !fits {
+            let wanted = if value_rank == -3 { 1 } else { value_rank };
+            return Err(JsonError::new(format!(
+                "expected an array of {wanted} dimensions, found {rank}"
+            )));
         }
-        Value::Object(object) => typed(object, value, depth),
+        Ok(array.into())
+    }
+
+    fn array(
+        &self,
+        value: &Value,
+        expected: Expected<'_>,
+        depth: usize,
+    ) -> Result<Array, JsonError> {
+        json_nesting::array(
+            value,
+            expected.built_in_type(),
+            true,
+            depth,
+            |value, depth, elements| {
+                let element = self.single(value, expected, depth)?;
+                elements
+                    .push(element)
+                    .map_err(|error| JsonError::new(error.to_string()))
+            },
+        )
+    }
+
+    /// Reads a value that is no array.
+    fn single(
+        &self,
+        value: &Value,
+        expected: Expected<'_>,
+        depth: usize,
+    ) -> Result<Variant, JsonError> {
+        match expected {
+            Expected::BuiltIn(BuiltInType::Variant) => self.variant(value, depth),
+            Expected::BuiltIn(built_in_type) => self.of_type(value, built_in_type, depth),
+            Expected::Enumeration(shape) => scalar::enumeration(shape, value),
+            Expected::Structure(shape) => self
+                .extension_object(value, Some(shape), depth)
+                .map(Variant::from),
+        }
+    }
+
+    /// Reads a value that contains its own type.
+    pub(super) fn variant(&self, value: &Value, depth: usize) -> Result<Variant, JsonError> {
+        if depth >= MAX_DEPTH {
+            return Err(JsonError::too_deep());
+        }
+        match value {
+            Value::Null => Ok(Variant::Empty),
+            Value::Bool(value) => Ok((*value).into()),
+            Value::Number(number) => match number.as_i64() {
+                Some(number) => Ok(number.into()),
+                None if number.is_u64() => self.of_type(value, BuiltInType::UInt64, depth),
+                None => self.of_type(value, BuiltInType::Double, depth),
+            },
+            Value::String(text) => Ok(text.as_str().into()),
+            Value::Array(elements) => self.of_rank(
+                value,
+                common_type(elements).into(),
+                VALUE_RANK_ANY,
+                depth + 1,
+            ),
+            Value::Object(object) if object.contains_key("$type") => {
+                self.of_type(value, BuiltInType::ExtensionObject, depth)
+            }
+            Value::Object(object) => self.typed(object, value, depth),
+        }
+    }
+
+    /// Reads `{"type": ..., "value": ...}`.
+    fn typed(
+        &self,
+        object: &Map<String, Value>,
+        whole: &Value,
+        depth: usize,
+    ) -> Result<Variant, JsonError> {
+        let (Some(Value::String(name)), Some(value), 2) =
+            (object.get("type"), object.get("value"), object.len())
+        else {
+            return Err(JsonError::expected(
+                "a value such as {\"type\": \"UInt16\", \"value\": 7}",
+                whole,
+            ));
+        };
+        self.of_type_name(name, value, depth)
+    }
+
+    fn of_type_name(&self, name: &str, value: &Value, depth: usize) -> Result<Variant, JsonError> {
+        let Some(built_in_type) = BuiltInType::from_name(name) else {
+            let names: Vec<_> = BuiltInType::all().map(BuiltInType::name).collect();
+            let message = format!(
+                "'{name}' is not a type; expected one of {}",
+                names.join(", ")
+            );
+            return Err(JsonError::new(message).in_field("type"));
+        };
+        self.of_rank(value, built_in_type.into(), VALUE_RANK_ANY, depth + 1)
+            .map_err(|error| error.in_field("value"))
+    }
+
+    /// Reads a value of a known type.
+    pub(super) fn of_type(
+        &self,
+        value: &Value,
+        built_in_type: BuiltInType,
+        depth: usize,
+    ) -> Result<Variant, JsonError> {
+        use BuiltInType as B;
+        if depth >= MAX_DEPTH {
+            return Err(JsonError::too_deep());
+        }
+        if let Some(read) = scalar::read(value, built_in_type) {
+            return read;
+        }
+        match built_in_type {
+            B::ExtensionObject => self
+                .extension_object(value, None, depth + 1)
+                .map(Variant::from),
+            B::DataValue => self.data_value(value, depth + 1).map(Variant::from),
+            B::DiagnosticInfo => self.diagnostic_info(value, depth + 1).map(Variant::from),
+            _ => self.variant(value, depth + 1),
+        }
+    }
+
+    /// Reads an optional field of an object that has a type of its own.
+    fn field<T: TryFrom<Variant>>(
+        &self,
+        object: &Map<String, Value>,
+        name: &str,
+        built_in_type: BuiltInType,
+        depth: usize,
+    ) -> Result<Option<T>, JsonError> {
+        let Some(value) = object.get(name) else {
+            return Ok(None);
+        };
+        let value = self
+            .of_type(value, built_in_type, depth)
+            .map_err(|error| error.in_field(name))?;
+        Ok(T::try_from(value).ok())
+    }
+
+    fn data_value(&self, value: &Value, depth: usize) -> Result<DataValue, JsonError> {
+        const KEYS: [&str; 7] = [
+            "value",
+            "type",
+            "status",
+            "sourceTimestamp",
+            "sourcePicoseconds",
+            "serverTimestamp",
+            "serverPicoseconds",
+        ];
+        let Value::Object(object) = value else {
+            return Err(JsonError::expected(
+                "an object with value, type, status and timestamps",
+                value,
+            ));
+        };
+        check_keys(object, &KEYS)?;
+        let value = match (object.get("value"), object.get("type")) {
+            (None, _) => None,
+            (Some(value), None) => Some(
+                self.variant(value, depth)
+                    .map_err(|error| error.in_field("value"))?,
+            ),
+            (Some(value), Some(Value::String(name))) => {
+                Some(self.of_type_name(name, value, depth)?)
+            }
+            (Some(_), Some(other)) => {
+                return Err(JsonError::expected("the name of a type", other).in_field("type"));
+            }
+        };
+        Ok(DataValue {
+            value,
+            status: self.field(object, "status", BuiltInType::StatusCode, depth)?,
+            source_timestamp: self.field(
+                object,
+                "sourceTimestamp",
+                BuiltInType::DateTime,
+                depth,
+            )?,
+            source_picoseconds: self.field(
+                object,
+                "sourcePicoseconds",
+                BuiltInType::UInt16,
+                depth,
+            )?,
+            server_timestamp: self.field(
+                object,
+                "serverTimestamp",
+                BuiltInType::DateTime,
+                depth,
+            )?,
+            server_picoseconds: self.field(
+                object,
+                "serverPicoseconds",
+                BuiltInType::UInt16,
+                depth,
+            )?,
+        })
+    }
+
+    fn diagnostic_info(&self, value: &Value, depth: usize) -> Result<DiagnosticInfo, JsonError> {
+        const KEYS: [&str; 7] = [
+            "SymbolicId",
+            "NamespaceUri",
+            "Locale",
+            "LocalizedText",
+            "AdditionalInfo",
+            "InnerStatusCode",
+            "InnerDiagnosticInfo",
+        ];
+        let Value::Object(object) = value else {
+            return Err(JsonError::expected(
+                "an object such as {\"SymbolicId\": 1}",
+                value,
+            ));
+        };
+        check_keys(object, &KEYS)?;
+        let inner: Option<DiagnosticInfo> = self.field(
+            object,
+            "InnerDiagnosticInfo",
+            BuiltInType::DiagnosticInfo,
+            depth,
+        )?;
+        Ok(DiagnosticInfo {
+            symbolic_id: self.field(object, "SymbolicId", BuiltInType::Int32, depth)?,
+            namespace_uri: self.field(object, "NamespaceUri", BuiltInType::Int32, depth)?,
+            locale: self.field(object, "Locale", BuiltInType::Int32, depth)?,
+            localized_text: self.field(object, "LocalizedText", BuiltInType::Int32, depth)?,
+            additional_info: self.field(object, "AdditionalInfo", BuiltInType::String, depth)?,
+            inner_status_code: self.field(
+                object,
+                "InnerStatusCode",
+                BuiltInType::StatusCode,
+                depth,
+            )?,
+            inner_diagnostic_info: inner.map(Box::new),
+        })
     }
 }
 
@@ -126,300 +414,5 @@ fn common_type(elements: &[Value]) -> BuiltInType {
         BuiltInType::String
     } else {
         BuiltInType::Variant
-    }
-}
-
-/// Reads `{"type": ..., "value": ...}`.
-fn typed(object: &Map<String, Value>, whole: &Value, depth: usize) -> Result<Variant, JsonError> {
-    let (Some(Value::String(name)), Some(value), 2) =
-        (object.get("type"), object.get("value"), object.len())
-    else {
-        return Err(JsonError::expected(
-            "a value such as {\"type\": \"UInt16\", \"value\": 7}",
-            whole,
-        ));
-    };
-    of_type_name(name, value, depth)
-}
-
-fn of_type_name(name: &str, value: &Value, depth: usize) -> Result<Variant, JsonError> {
-    let Some(built_in_type) = BuiltInType::from_name(name) else {
-        let names: Vec<_> = BuiltInType::all().map(BuiltInType::name).collect();
-        let message = format!(
-            "'{name}' is not a type; expected one of {}",
-            names.join(", ")
-        );
-        return Err(JsonError::new(message).in_field("type"));
-    };
-    of_rank(value, built_in_type, VALUE_RANK_ANY, depth + 1)
-        .map_err(|error| error.in_field("value"))
-}
-
-/// Reads a value of a known type.
-fn of_type(value: &Value, built_in_type: BuiltInType, depth: usize) -> Result<Variant, JsonError> {
-    use BuiltInType as B;
-    if depth >= MAX_DEPTH {
-        return Err(JsonError::too_deep());
-    }
-    if let Some(read) = scalar::read(value, built_in_type) {
-        return read;
-    }
-    match built_in_type {
-        B::ExtensionObject => extension_object(value, depth + 1).map(Variant::from),
-        B::DataValue => data_value(value, depth + 1).map(Variant::from),
-        B::DiagnosticInfo => diagnostic_info(value, depth + 1).map(Variant::from),
-        _ => variant(value, depth + 1),
-    }
-}
-
-/// Reads an optional field of an object that has a type of its own.
-fn field<T: TryFrom<Variant>>(
-    object: &Map<String, Value>,
-    name: &str,
-    built_in_type: BuiltInType,
-    depth: usize,
-) -> Result<Option<T>, JsonError> {
-    let Some(value) = object.get(name) else {
-        return Ok(None);
-    };
-    let value = of_type(value, built_in_type, depth).map_err(|error| error.in_field(name))?;
-    Ok(T::try_from(value).ok())
-}
-
-fn data_value(value: &Value, depth: usize) -> Result<DataValue, JsonError> {
-    const KEYS: [&str; 7] = [
-        "value",
-        "type",
-        "status",
-        "sourceTimestamp",
-        "sourcePicoseconds",
-        "serverTimestamp",
-        "serverPicoseconds",
-    ];
-    let Value::Object(object) = value else {
-        return Err(JsonError::expected(
-            "an object with value, type, status and timestamps",
-            value,
-        ));
-    };
-    check_keys(object, &KEYS)?;
-    let value = match (object.get("value"), object.get("type")) {
-        (None, _) => None,
-        (Some(value), None) => {
-            Some(variant(value, depth).map_err(|error| error.in_field("value"))?)
-        }
-        (Some(value), Some(Value::String(name))) => Some(of_type_name(name, value, depth)?),
-        (Some(_), Some(other)) => {
-            return Err(JsonError::expected("the name of a type", other).in_field("type"));
-        }
-    };
-    Ok(DataValue {
-        value,
-        status: field(object, "status", BuiltInType::StatusCode, depth)?,
-        source_timestamp: field(object, "sourceTimestamp", BuiltInType::DateTime, depth)?,
-        source_picoseconds: field(object, "sourcePicoseconds", BuiltInType::UInt16, depth)?,
-        server_timestamp: field(object, "serverTimestamp", BuiltInType::DateTime, depth)?,
-        server_picoseconds: field(object, "serverPicoseconds", BuiltInType::UInt16, depth)?,
-    })
-}
-
-fn diagnostic_info(value: &Value, depth: usize) -> Result<DiagnosticInfo, JsonError> {
-    const KEYS: [&str; 7] = [
-        "SymbolicId",
-        "NamespaceUri",
-        "Locale",
-        "LocalizedText",
-        "AdditionalInfo",
-        "InnerStatusCode",
-        "InnerDiagnosticInfo",
-    ];
-    let Value::Object(object) = value else {
-        return Err(JsonError::expected(
-            "an object such as {\"SymbolicId\": 1}",
-            value,
-        ));
-    };
-    check_keys(object, &KEYS)?;
-    let inner: Option<DiagnosticInfo> = field(
-        object,
-        "InnerDiagnosticInfo",
-        BuiltInType::DiagnosticInfo,
-        depth,
-    )?;
-    Ok(DiagnosticInfo {
-        symbolic_id: field(object, "SymbolicId", BuiltInType::Int32, depth)?,
-        namespace_uri: field(object, "NamespaceUri", BuiltInType::Int32, depth)?,
-        locale: field(object, "Locale", BuiltInType::Int32, depth)?,
-        localized_text: field(object, "LocalizedText", BuiltInType::Int32, depth)?,
-        additional_info: field(object, "AdditionalInfo", BuiltInType::String, depth)?,
-        inner_status_code: field(object, "InnerStatusCode", BuiltInType::StatusCode, depth)?,
-        inner_diagnostic_info: inner.map(Box::new),
-    })
-}
-
-fn extension_object(value: &Value, depth: usize) -> Result<ExtensionObject, JsonError> {
-    let Value::Object(object) = value else {
-        if value.is_null() {
-            return Ok(ExtensionObject::NULL);
-        }
-        return Err(JsonError::expected("an object with a $type", value));
-    };
-    let Some(Value::String(name)) = object.get(TYPE) else {
-        return Err(JsonError::expected(
-            "an object with a $type, such as \"EUInformation\"",
-            value,
-        ));
-    };
-    let text = |key: &str| match object.get(key) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(JsonError::expected("a text", other).in_field(key)),
-    };
-    if let Some(description) = STRUCTURES.iter().find(|known| known.name == name) {
-        let mut bytes = Vec::new();
-        encode(
-            description,
-            object,
-            &mut Encoder::growing(&mut bytes, usize::MAX),
-            depth + 1,
-        )?;
-        let type_id = NodeId::numeric(0, description.binary_encoding_id);
-        return Ok(ExtensionObject {
-            type_id,
-            body: ExtensionObjectBody::Binary(bytes),
-        });
-    }
-    let type_id = name.parse().map_err(|_| {
-        JsonError::new(format!(
-            "'{name}' is neither a structure of the standard nor a NodeId"
-        ))
-        .in_field(TYPE)
-    })?;
-    let body = match (text(BODY)?, text(XML)?) {
-        (Some(_), Some(_)) => {
-            return Err(JsonError::new("only one of $body and $xml is allowed"));
-        }
-        (Some(body), None) => base64::decode(body)
-            .map(ExtensionObjectBody::Binary)
-            .ok_or_else(|| JsonError::new("expected base64").in_field(BODY))?,
-        (None, Some(xml)) => ExtensionObjectBody::Xml(xml.clone()),
-        (None, None) => ExtensionObjectBody::None,
-    };
-    if let Some(key) = object
-        .keys()
-        .find(|key| ![TYPE, BODY, XML].contains(&key.as_str()))
-    {
-        return Err(JsonError::new(format!(
-            "unknown key '{key}'; a structure with a NodeId has $body or $xml"
-        )));
-    }
-    Ok(ExtensionObject { type_id, body })
-}
-
-/// Encodes the fields of a structure.
-fn encode(
-    description: &StructureDescription,
-    object: &Map<String, Value>,
-    encoder: &mut Encoder<'_>,
-    depth: usize,
-) -> Result<(), JsonError> {
-    if depth >= MAX_DEPTH {
-        return Err(JsonError::too_deep());
-    }
-    let known = |key: &str| key == TYPE || description.fields.iter().any(|field| field.name == key);
-    if let Some(key) = object.keys().find(|key| !known(key)) {
-        let names: Vec<_> = description.fields.iter().map(|field| field.name).collect();
-        let message = format!(
-            "{} has no field '{key}'; it has {}",
-            description.name,
-            names.join(", ")
-        );
-        return Err(JsonError::new(message));
-    }
-    if description.has_optional_fields() {
-        let optional = description
-            .fields
-            .iter()
-            .filter(|field| field.is_optional)
-            .enumerate();
-        let mask = optional.fold(0_u32, |mask, (bit, field)| {
-            mask | u32::from(object.contains_key(field.name))
-                .checked_shl(bit as u32)
-                .unwrap_or(0)
-        });
-        encoded(encoder.u32(mask))?;
-    }
-    for field in description.fields {
-        let value = object.get(field.name);
-        if field.is_optional && value.is_none() {
-            continue;
-        }
-        encode_value(field, value, encoder, depth).map_err(|error| error.in_field(field.name))?;
-    }
-    Ok(())
-}
-
-fn encoded(result: Result<(), EncodeError>) -> Result<(), JsonError> {
-    result.map_err(|error| JsonError::new(error.to_string()))
-}
-
-fn encode_value(
-    field: &FieldDescription,
-    value: Option<&Value>,
-    encoder: &mut Encoder<'_>,
-    depth: usize,
-) -> Result<(), JsonError> {
-    if !field.is_array {
-        return encode_field(field, value, encoder, depth);
-    }
-    match value {
-        None | Some(Value::Null) => encoded(encoder.array_length(Some(0))),
-        Some(Value::Array(elements)) => {
-            encoded(encoder.array_length(Some(elements.len())))?;
-            for (index, element) in elements.iter().enumerate() {
-                encode_field(field, Some(element), encoder, depth)
-                    .map_err(|error| error.in_element(index))?;
-            }
-            Ok(())
-        }
-        Some(other) => Err(JsonError::expected("an array", other)),
-    }
-}
-
-/// Encodes a value, or the default of its type.
-fn encode_field(
-    field: &FieldDescription,
-    value: Option<&Value>,
-    encoder: &mut Encoder<'_>,
-    depth: usize,
-) -> Result<(), JsonError> {
-    match field.field_type {
-        FieldType::BuiltIn(BuiltInType::Variant) => {
-            let variant = value
-                .map(|value| variant(value, depth + 1))
-                .transpose()?
-                .unwrap_or_default();
-            encoded(variant.encode(encoder))
-        }
-        FieldType::BuiltIn(built_in_type) => {
-            let single = match value {
-                Some(value) => of_type(value, built_in_type, depth + 1)?,
-                None => Variant::default_of(built_in_type),
-            };
-            encoded(single.encode_scalar(encoder))
-        }
-        FieldType::Structure(type_id) => {
-            let empty = Map::new();
-            let object = match value {
-                None | Some(Value::Null) => &empty,
-                Some(Value::Object(object)) => object,
-                Some(other) => return Err(JsonError::expected("an object", other)),
-            };
-            match StructureDescription::of_type(type_id) {
-                Some(description) => encode(description, object, encoder, depth + 1),
-                None => Err(JsonError::new("a structure has no description")),
-            }
-        }
-        FieldType::Enumeration(type_id) => encoded(encoder.i32(enumeration(type_id, value)?)),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::JsonError;
-use crate::generated_support::EnumerationDescription;
+use crate::data_types::EnumerationShape;
 use crate::{
     BuiltInType, ByteString, LocalizedText, QualifiedName, StatusCode, UaString, Variant,
     XmlElement, base64, json_number,
@@ -182,20 +182,71 @@ pub(super) fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<
     }
 }
 
-/// Reads a value of an enumeration, as its name or number.
-pub(super) fn enumeration(type_id: u32, value: Option<&Value>) -> Result<i32, JsonError> {
-    let Some(value) = value else { return Ok(0) };
-    let description = EnumerationDescription::of_type(type_id);
-    let found = match value {
-        Value::String(name) => description.and_then(|known| known.value_of(name)),
-        value => value.as_i64().and_then(|number| i32::try_from(number).ok()),
+/// Reads a value of an enumeration: its number, its name, or both (`Green_1`, `Green (1)`). An OptionSet is a number, or the names
+/// of its bits (`Open | Locked`).
+pub(super) fn enumeration(
+    shape: EnumerationShape<'_>,
+    value: &Value,
+) -> Result<Variant, JsonError> {
+    let Value::String(text) = value else {
+        return read(value, shape.built_in_type()).unwrap_or_else(|| Err(no_name(shape, value)));
     };
-    found.ok_or_else(|| {
-        let names = description
-            .map_or(&[][..], |known| known.values)
-            .iter()
-            .map(|(_, name)| *name);
-        let names: Vec<_> = names.collect();
-        JsonError::expected(&format!("a number or one of {}", names.join(", ")), value)
+    let text = text.trim();
+    let (names, number) = numbered(text);
+    let named = match shape.is_option_set() {
+        true => bits(shape, names.unwrap_or(text)),
+        false => shape.value_of(text).or_else(|| shape.value_of(names?)),
+    };
+    let number = number.and_then(|number| number.parse::<i128>().ok());
+    let found = match (named.map(i128::from), number) {
+        // The number is not that of the name.
+        (Some(named), Some(number)) if named != number && shape.value_of(text).is_none() => None,
+        (named, number) => named.or(number),
+    };
+    let found = found.and_then(|number| match shape.is_option_set() {
+        true => u64::try_from(number).ok().map(Value::from),
+        false => i64::try_from(number).ok().map(Value::from),
+    });
+    let number = found.and_then(|number| read(&number, shape.built_in_type())?.ok());
+    number.ok_or_else(|| no_name(shape, value))
+}
+
+/// Divides `Green_1`, `Green (1)` and `1` into name and number.
+fn numbered(text: &str) -> (Option<&str>, Option<&str>) {
+    if text.parse::<i128>().is_ok() {
+        return (None, Some(text));
+    }
+    let in_brackets = text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once('('));
+    let divided = in_brackets.or_else(|| text.rsplit_once('_'));
+    match divided {
+        Some((name, number)) if number.parse::<i128>().is_ok() => {
+            (Some(name.trim_end()), Some(number))
+        }
+        _ => (None, None),
+    }
+}
+
+/// Returns the number with these bits; `None` if one has no name.
+fn bits(shape: EnumerationShape<'_>, names: &str) -> Option<i64> {
+    names.split('|').try_fold(0_i64, |bits, name| {
+        let name = name.trim();
+        let number = name.strip_prefix("bit ").and_then(|bit| bit.parse().ok());
+        let bit = shape.value_of(name).or(number)?;
+        Some(bits | 1_i64.checked_shl(u32::try_from(bit).ok()?)?)
     })
 }
+
+fn no_name(shape: EnumerationShape<'_>, value: &Value) -> JsonError {
+    let mut names: Vec<&str> = shape.names().take(SHOWN + 1).collect();
+    if names.len() > SHOWN {
+        names.truncate(SHOWN);
+        names.push("…");
+    }
+    let expected = format!("a number or one of {} ({})", names.join(", "), shape.name());
+    JsonError::expected(&expected, value)
+}
+
+/// Largest number of names that an error shows.
+const SHOWN: usize = 30;

@@ -31,10 +31,20 @@ pub fn parse_variant_of_rank(
     built_in_type: BuiltInType,
     value_rank: i32,
 ) -> Result<Variant, JsonError> {
+    let value = json(text, built_in_type, value_rank)?;
+    from_value(&value, built_in_type, value_rank)
+}
+
+/// Returns the text as the JSON of a value of a type.
+pub(super) fn json(
+    text: &str,
+    built_in_type: BuiltInType,
+    value_rank: i32,
+) -> Result<Value, JsonError> {
     let trimmed = text.trim();
     if value_rank != VALUE_RANK_SCALAR && trimmed.starts_with('[') {
         match serde_json::from_str::<Value>(trimmed) {
-            Ok(value) => return from_value(&value, built_in_type, value_rank),
+            Ok(value) => return Ok(value),
             // A String may begin with a bracket; for other types a bracket always begins an array.
             Err(error) if value_rank >= 0 || !is_text(built_in_type) => {
                 return Err(JsonError::new(format!(
@@ -44,8 +54,7 @@ pub fn parse_variant_of_rank(
             Err(_) => {}
         }
     }
-    let value = scalar(text, trimmed, built_in_type)?;
-    from_value(&value, built_in_type, value_rank)
+    scalar(text, trimmed, built_in_type)
 }
 
 fn is_text(built_in_type: BuiltInType) -> bool {

@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value};
 
+use super::described::{DescribedValues, EnumerationForm};
 use super::{BODY, TYPE, XML};
-use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder};
-use crate::generated_support::{
-    EnumerationDescription, FieldDescription, FieldType, StructureDescription,
-};
+use crate::binary::Decoder;
+use crate::data_types::{DataTypes, StructureShape};
+use crate::generated_support::StructureDescription;
 use crate::json_nesting::MAX_DEPTH;
 use crate::json_number::{double, single};
 use crate::{
-    Array, BuiltInType, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject,
+    Array, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject,
     ExtensionObjectBody, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, Structure,
-    Variant, base64, foreign,
+    Variant, base64,
 };
 
 /// A value that has a compact JSON form.
@@ -29,33 +29,43 @@ pub fn to_value<T: ToJson + ?Sized>(value: &T) -> Value {
 /// Returns the compact JSON form of a DataValue: `value`, `type`, `status`, `sourceTimestamp`, `serverTimestamp` and
 /// the picoseconds, each if it is present.
 pub fn data_value_to_value(value: &DataValue) -> Value {
-    data_value(value, 0)
+    plain(|values| values.data_value(value, 0))
 }
 
 /// Returns the compact JSON form of a structure: an object of its fields, named as in the standard. Null if the
 /// descriptions do not know the structure, which is impossible for generated structures.
 pub fn structure_to_value<T: Structure>(structure: &T) -> Value {
     let bytes = structure.encode_to_vec();
-    StructureDescription::of_type(T::TYPE_ID)
-        .and_then(|description| fields(description, &mut Decoder::new(&bytes), 0).ok())
-        .map_or(Value::Null, Value::Object)
+    let Some(known) = StructureDescription::of_type(T::TYPE_ID) else {
+        return Value::Null;
+    };
+    let shape = StructureShape::Standard(known);
+    plain(|values| values.structure(shape, &mut Decoder::new(&bytes), 0)).unwrap_or(Value::Null)
+}
+
+/// Writes with the descriptions of the standard only.
+fn plain<T>(write: impl FnOnce(&DescribedValues<'_>) -> T) -> T {
+    write(&DescribedValues::new(
+        &DataTypes::default(),
+        EnumerationForm::Name,
+    ))
 }
 
 impl ToJson for Variant {
     fn to_json(&self) -> Value {
-        variant(self, 0)
+        plain(|values| values.variant(self, 0))
     }
 }
 
 impl ToJson for DataValue {
     fn to_json(&self) -> Value {
-        data_value(self, 0)
+        plain(|values| values.data_value(self, 0))
     }
 }
 
 impl ToJson for ExtensionObject {
     fn to_json(&self) -> Value {
-        extension_object_to_value(self, 0)
+        plain(|values| values.extension_object(self, 0))
     }
 }
 
@@ -114,86 +124,135 @@ impl ToJson for DiagnosticInfo {
     }
 }
 
-/// Encodes a value whose type the reader knows.
-fn variant(value: &Variant, depth: usize) -> Value {
-    match value {
-        Variant::Empty => Value::Null,
-        Variant::Boolean(value) => (*value).into(),
-        Variant::SByte(value) => (*value).into(),
-        Variant::Byte(value) => (*value).into(),
-        Variant::Int16(value) => (*value).into(),
-        Variant::UInt16(value) => (*value).into(),
-        Variant::Int32(value) => (*value).into(),
-        Variant::UInt32(value) => (*value).into(),
-        Variant::Int64(value) => (*value).into(),
-        Variant::UInt64(value) => (*value).into(),
-        Variant::Float(value) => single(*value),
-        Variant::Double(value) => double(*value),
-        Variant::String(value) => value.as_option().into(),
-        Variant::DateTime(value) => value.to_json(),
-        Variant::Guid(value) => value.to_json(),
-        Variant::ByteString(value) => value.as_option().map(base64::encode).into(),
-        Variant::XmlElement(value) => value.0.as_option().into(),
-        Variant::NodeId(value) => value.to_json(),
-        Variant::ExpandedNodeId(value) => value.to_json(),
-        Variant::StatusCode(value) => value.to_json(),
-        Variant::QualifiedName(value) => value.to_json(),
-        Variant::LocalizedText(value) => value.to_json(),
-        Variant::ExtensionObject(value) => extension_object_to_value(value, depth + 1),
-        Variant::DataValue(value) => data_value(value, depth + 1),
-        Variant::DiagnosticInfo(value) => diagnostic_info(value),
-        Variant::Array(value) => array(value, depth),
-    }
-}
-
-/// Encodes a value whose type the reader does not know.
-fn typed(value: &Variant, depth: usize) -> Value {
-    let plain = match value {
-        Variant::Empty | Variant::Boolean(_) | Variant::Int64(_) => true,
-        Variant::Double(value) => value.is_finite(),
-        Variant::String(value) => !value.is_null(),
-        _ => false,
-    };
-    let json = variant(value, depth);
-    match value.built_in_type() {
-        Some(built_in_type) if !plain => Map::from_iter([
-            ("type".into(), built_in_type.name().into()),
-            ("value".into(), json),
-        ])
-        .into(),
-        _ => json,
-    }
-}
-
-fn array(array: &Array, depth: usize) -> Value {
-    if depth >= MAX_DEPTH {
-        return Value::Null;
-    }
-    let of_variants = matches!(array.elements, crate::Elements::Variant(_));
-    let element = |element| {
-        if of_variants {
-            typed(&element, depth + 1)
-        } else {
-            variant(&element, depth + 1)
+impl DescribedValues<'_> {
+    /// Encodes a value whose type the reader knows.
+    pub(super) fn variant(&self, value: &Variant, depth: usize) -> Value {
+        match value {
+            Variant::Empty => Value::Null,
+            Variant::Boolean(value) => (*value).into(),
+            Variant::SByte(value) => (*value).into(),
+            Variant::Byte(value) => (*value).into(),
+            Variant::Int16(value) => (*value).into(),
+            Variant::UInt16(value) => (*value).into(),
+            Variant::Int32(value) => (*value).into(),
+            Variant::UInt32(value) => (*value).into(),
+            Variant::Int64(value) => (*value).into(),
+            Variant::UInt64(value) => (*value).into(),
+            Variant::Float(value) => single(*value),
+            Variant::Double(value) => double(*value),
+            Variant::String(value) => value.as_option().into(),
+            Variant::DateTime(value) => value.to_json(),
+            Variant::Guid(value) => value.to_json(),
+            Variant::ByteString(value) => value.as_option().map(base64::encode).into(),
+            Variant::XmlElement(value) => value.0.as_option().into(),
+            Variant::NodeId(value) => value.to_json(),
+            Variant::ExpandedNodeId(value) => value.to_json(),
+            Variant::StatusCode(value) => value.to_json(),
+            Variant::QualifiedName(value) => value.to_json(),
+            Variant::LocalizedText(value) => value.to_json(),
+            Variant::ExtensionObject(value) => self.extension_object(value, depth + 1),
+            Variant::DataValue(value) => self.data_value(value, depth + 1),
+            Variant::DiagnosticInfo(value) => diagnostic_info(value),
+            Variant::Array(value) => self.array(value, depth),
         }
-    };
-    let elements: Vec<Value> = array.elements.iter().map(element).collect();
-    nest(elements, array)
+    }
+
+    /// Encodes a value whose type the reader does not know.
+    pub(super) fn typed(&self, value: &Variant, depth: usize) -> Value {
+        let plain = match value {
+            Variant::Empty | Variant::Boolean(_) | Variant::Int64(_) => true,
+            Variant::Double(value) => value.is_finite(),
+            Variant::String(value) => !value.is_null(),
+            _ => false,
+        };
+        let json = self.variant(value, depth);
+        match value.built_in_type() {
+            Some(built_in_type) if !plain => Map::from_iter([
+                ("type".into(), built_in_type.name().into()),
+                ("value".into(), json),
+            ])
+            .into(),
+            _ => json,
+        }
+    }
+
+    fn array(&self, array: &Array, depth: usize) -> Value {
+        if depth >= MAX_DEPTH {
+            return Value::Null;
+        }
+        let of_variants = matches!(array.elements, crate::Elements::Variant(_));
+        let element = |element| {
+            if of_variants {
+                self.typed(&element, depth + 1)
+            } else {
+                self.variant(&element, depth + 1)
+            }
+        };
+        let elements: Vec<Value> = array.elements.iter().map(element).collect();
+        nest(elements, &array.dimensions)
+    }
+
+    pub(super) fn data_value(&self, value: &DataValue, depth: usize) -> Value {
+        let mut object = Map::new();
+        if let Some(value) = &value.value {
+            object.insert("value".into(), self.variant(value, depth + 1));
+            if let Some(built_in_type) = value.built_in_type() {
+                object.insert("type".into(), built_in_type.name().into());
+            }
+        }
+        let mut insert = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                object.insert(name.into(), value);
+            }
+        };
+        insert("status", value.status.map(|status| status.to_json()));
+        insert(
+            "sourceTimestamp",
+            value.source_timestamp.map(|time| time.to_json()),
+        );
+        insert(
+            "sourcePicoseconds",
+            value.source_picoseconds.map(Value::from),
+        );
+        insert(
+            "serverTimestamp",
+            value.server_timestamp.map(|time| time.to_json()),
+        );
+        insert(
+            "serverPicoseconds",
+            value.server_picoseconds.map(Value::from),
+        );
+        object.into()
+    }
+
+    pub(super) fn extension_object(&self, object: &ExtensionObject, depth: usize) -> Value {
+        if object.is_null() {
+            return Value::Null;
+        }
+        if let Some(value) = self.known(object, depth) {
+            return value;
+        }
+        let mut value = Map::from_iter([(TYPE.into(), object.type_id.to_string().into())]);
+        match &object.body {
+            ExtensionObjectBody::None => None,
+            ExtensionObjectBody::Binary(bytes) => {
+                value.insert(BODY.into(), base64::encode(bytes).into())
+            }
+            ExtensionObjectBody::Xml(text) => value.insert(XML.into(), text.as_str().into()),
+        };
+        value.into()
+    }
 }
 
 /// Folds the elements of a matrix into arrays of arrays, the last dimension innermost.
-fn nest(mut elements: Vec<Value>, array: &Array) -> Value {
-    let consistent = array
-        .dimensions
-        .iter()
-        .try_fold(1_usize, |product, length| {
-            product
-                .checked_mul(*length as usize)
-                .filter(|product| *product > 0)
-        })
-        == Some(elements.len());
+pub(super) fn nest(mut elements: Vec<Value>, lengths: &[u32]) -> Value {
+    let consistent = lengths.iter().try_fold(1_usize, |product, length| {
+        product
+            .checked_mul(*length as usize)
+            .filter(|product| *product > 0)
+    }) == Some(elements.len());
     if consistent {
-        for length in array.dimensions.iter().skip(1).rev() {
+        for length in lengths.iter().skip(1).rev() {
             let mut rest = elements.into_iter();
             elements = Vec::new();
             loop {
@@ -206,39 +265,6 @@ fn nest(mut elements: Vec<Value>, array: &Array) -> Value {
         }
     }
     elements.into()
-}
-
-fn data_value(value: &DataValue, depth: usize) -> Value {
-    let mut object = Map::new();
-    if let Some(value) = &value.value {
-        object.insert("value".into(), variant(value, depth + 1));
-        if let Some(built_in_type) = value.built_in_type() {
-            object.insert("type".into(), built_in_type.name().into());
-        }
-    }
-    let mut insert = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            object.insert(name.into(), value);
-        }
-    };
-    insert("status", value.status.map(|status| status.to_json()));
-    insert(
-        "sourceTimestamp",
-        value.source_timestamp.map(|time| time.to_json()),
-    );
-    insert(
-        "sourcePicoseconds",
-        value.source_picoseconds.map(Value::from),
-    );
-    insert(
-        "serverTimestamp",
-        value.server_timestamp.map(|time| time.to_json()),
-    );
-    insert(
-        "serverPicoseconds",
-        value.server_picoseconds.map(Value::from),
-    );
-    object.into()
 }
 
 fn diagnostic_info(value: &DiagnosticInfo) -> Value {
@@ -268,104 +294,4 @@ fn diagnostic_info(value: &DiagnosticInfo) -> Value {
         value.inner_diagnostic_info.as_deref().map(diagnostic_info),
     );
     object.into()
-}
-
-fn extension_object_to_value(object: &ExtensionObject, depth: usize) -> Value {
-    if object.is_null() {
-        return Value::Null;
-    }
-    if let Some(value) = known(object, depth) {
-        return value;
-    }
-    let mut value = Map::from_iter([(TYPE.into(), object.type_id.to_string().into())]);
-    match &object.body {
-        ExtensionObjectBody::None => None,
-        ExtensionObjectBody::Binary(bytes) => {
-            value.insert(BODY.into(), base64::encode(bytes).into())
-        }
-        ExtensionObjectBody::Xml(text) => value.insert(XML.into(), text.as_str().into()),
-    };
-    value.into()
-}
-
-/// Returns the fields if the type is known and the body is exactly one value of it.
-fn known(object: &ExtensionObject, depth: usize) -> Option<Value> {
-    let ExtensionObjectBody::Binary(bytes) = &object.body else {
-        return None;
-    };
-    let id = object.type_id.standard_id()?;
-    let description =
-        StructureDescription::of_encoding(id).filter(|known| known.binary_encoding_id == id)?;
-    let fields = foreign::decode(bytes, |decoder| {
-        let fields = fields(description, decoder, depth + 1)?;
-        Ok((decoder.remaining() == 0).then_some(fields))
-    });
-    let mut value = Map::from_iter([(TYPE.into(), description.name.into())]);
-    value.extend(fields.ok()??);
-    Some(value.into())
-}
-
-/// Decodes the fields of a structure.
-fn fields(
-    description: &StructureDescription,
-    decoder: &mut Decoder<'_>,
-    depth: usize,
-) -> Result<Map<String, Value>, DecodeError> {
-    if depth >= MAX_DEPTH {
-        return Err(decoder.error(DecodeErrorKind::DepthExceeded));
-    }
-    let mut present = if description.has_optional_fields() {
-        decoder.u32()?
-    } else {
-        0
-    };
-    let mut object = Map::new();
-    for field in description.fields {
-        if field.is_optional {
-            let skip = present & 1 == 0;
-            present >>= 1;
-            if skip {
-                continue;
-            }
-        }
-        let value = if field.is_array {
-            let count = decoder.array_length(1)?.unwrap_or(0);
-            (0..count)
-                .map(|_| field_value(field, decoder, depth))
-                .collect::<Result<Vec<_>, _>>()?
-                .into()
-        } else {
-            field_value(field, decoder, depth)?
-        };
-        object.insert(field.name.into(), value);
-    }
-    Ok(object)
-}
-
-fn field_value(
-    field: &FieldDescription,
-    decoder: &mut Decoder<'_>,
-    depth: usize,
-) -> Result<Value, DecodeError> {
-    match field.field_type {
-        FieldType::BuiltIn(BuiltInType::Variant) => {
-            Ok(typed(&Variant::decode(decoder)?, depth + 1))
-        }
-        FieldType::BuiltIn(built_in_type) => Ok(variant(
-            &Variant::decode_scalar(built_in_type, decoder)?,
-            depth + 1,
-        )),
-        FieldType::Structure(type_id) => match StructureDescription::of_type(type_id) {
-            Some(description) => fields(description, decoder, depth + 1).map(Value::Object),
-            None => Err(decoder.error(DecodeErrorKind::InvalidValue(
-                "a structure has no description",
-            ))),
-        },
-        FieldType::Enumeration(type_id) => {
-            let value = decoder.i32()?;
-            let name =
-                EnumerationDescription::of_type(type_id).and_then(|known| known.name_of(value));
-            Ok(name.map_or_else(|| value.into(), Value::from))
-        }
-    }
 }
