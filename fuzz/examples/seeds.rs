@@ -18,7 +18,7 @@ use takt_tcp::{
     ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
 };
 use takt_ua::binary::{Encode, Encoder};
-use takt_ua::enumerations::{FilterOperator, NodeClass};
+use takt_ua::enumerations::{FilterOperator, NodeClass, StructureType};
 use takt_ua::structures::*;
 use takt_ua::*;
 use takt_wire::{
@@ -314,6 +314,47 @@ fn meta_data() -> DataSetMetaDataType {
     }
 }
 
+/// Metadata with a structure of a number, an enumeration and an optional array of itself.
+fn described_meta_data() -> DataSetMetaDataType {
+    let id = |id: u32| NodeId::numeric(1, id);
+    let field = |name: &str, data_type: NodeId, value_rank: i32| StructureField {
+        name: name.into(),
+        data_type,
+        value_rank,
+        is_optional: value_rank > 0,
+        ..StructureField::default()
+    };
+    DataSetMetaDataType {
+        structure_data_types: vec![StructureDescription {
+            data_type_id: id(1),
+            name: QualifiedName::new(1, "S"),
+            structure_definition: StructureDefinition {
+                default_encoding_id: id(2),
+                structure_type: StructureType::StructureWithOptionalFields,
+                fields: vec![
+                    field("A", NodeId::numeric(0, 6), -1),
+                    field("B", id(3), -1),
+                    field("C", id(1), 1),
+                ],
+                ..StructureDefinition::default()
+            },
+        }],
+        enum_data_types: vec![EnumDescription {
+            data_type_id: id(3),
+            enum_definition: EnumDefinition {
+                fields: vec![EnumField {
+                    name: "One".into(),
+                    value: 1,
+                    ..EnumField::default()
+                }],
+            },
+            built_in_type: 6,
+            ..EnumDescription::default()
+        }],
+        ..meta_data()
+    }
+}
+
 fn uadp(payload: Payload) -> Vec<u8> {
     let message = NetworkMessage {
         publisher_id: Some(PublisherId::UInt16(17)),
@@ -361,6 +402,8 @@ fn pubsub() {
     );
     write("wire_chunks", "two", &[0, 1, 0, 20, 10, 0, 1, 10, 20, 10]);
     let raw = [meta_data().encode_to_vec(), vec![0; 12]].concat();
+    let described = [described_meta_data().encode_to_vec(), vec![1; 12]].concat();
+    write("ua_described", "structure", &described);
     write("wire_raw_data", "two-fields", &raw);
     write("pubsub_security", "data", &parts(&[&data, &data]));
     write("pubsub_action", "data", &parts(&[&data]));

@@ -36,6 +36,7 @@ mod tcp_server;
 mod trust_list;
 mod tsn_read_back;
 mod ua_built_in;
+mod ua_described;
 mod ua_json;
 mod ua_structure;
 mod ua_text;
@@ -95,6 +96,7 @@ const TARGETS: &[(&str, Run)] = targets![
     trust_list,
     tsn_read_back,
     ua_built_in,
+    ua_described,
     ua_json,
     ua_structure,
     ua_text,

@@ -76,6 +76,16 @@ fn collect<E: NestingError>(
     }
 }
 
+/// Returns the depth of a value.
+pub(crate) fn depth_of(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Object(fields) => fields.values().map(depth_of).max(),
+        Value::Array(elements) => elements.iter().map(depth_of).max(),
+        _ => return 0,
+    };
+    deepest.unwrap_or(0) + 1
+}
+
 /// Returns the place of an error: the place `inner` within a field or element.
 pub(crate) fn place(step: &str, inner: &str) -> String {
     let dot = if inner.is_empty() || inner.starts_with('[') {

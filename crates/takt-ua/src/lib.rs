@@ -34,7 +34,7 @@ mod uris;
 mod variant_text;
 
 pub use aggregate::Aggregate;
-pub use data_types::DataTypes;
+pub use data_types::DescribedTypes;
 pub use endpoint_url::{EndpointUrl, EndpointUrlError, UrlParts};
 pub use generated::{enumerations, structures, views};
 pub use namespace_map::NamespaceMap;

@@ -4,8 +4,8 @@ use std::fmt::{self, Debug, Display, Formatter};
 
 use serde_json::Value;
 
-use crate::json::to_value;
-use crate::{Array, Variant};
+use crate::json::{DescribedValues, to_value};
+use crate::{Array, NodeId, Variant};
 
 /// Largest number of elements of a dimension that are written.
 const SHOWN: usize = 8;
@@ -18,12 +18,28 @@ impl Display for Variant {
     }
 }
 
+impl DescribedValues<'_> {
+    /// Returns the text form of a value: as [`Display`] of [`Variant`] writes it, structures and enumerations by descriptions.
+    #[must_use]
+    pub fn text(&self, value: &Variant, data_type: Option<&NodeId>) -> String {
+        let json = |value: &Variant| self.value(value, data_type);
+        Described { value, json: &json }.to_string()
+    }
+}
+
+struct Described<'v> {
+    value: &'v Variant,
+    json: &'v dyn Fn(&Variant) -> Value,
+}
+
+impl Display for Described<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write(f, self.value, self.json)
+    }
+}
+
 /// Writes a value whose parts `json` writes.
-pub(crate) fn write(
-    f: &mut Formatter<'_>,
-    value: &Variant,
-    json: &dyn Fn(&Variant) -> Value,
-) -> fmt::Result {
+fn write(f: &mut Formatter<'_>, value: &Variant, json: &dyn Fn(&Variant) -> Value) -> fmt::Result {
     let Variant::Array(array) = value else {
         return match json(value) {
             Value::String(text) => f.pad(&text),

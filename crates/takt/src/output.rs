@@ -8,11 +8,11 @@ pub use takt_terminal::{
     start_tracing, status, warning, written,
 };
 
-/// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp. Control characters in texts are escaped.
-pub fn data_value(data_value: &DataValue) -> String {
+/// Formats a DataValue in one line: value as `text` writes it, StatusCode unless Good, source timestamp. Control characters in texts are escaped.
+pub fn data_value(data_value: &DataValue, text: impl FnOnce(&Variant) -> String) -> String {
     let mut parts = Vec::new();
     if let Some(inner) = &data_value.value {
-        parts.push(escaped(&inner.to_string()));
+        parts.push(escaped(&text(inner)));
     }
     if let Some(status) = data_value.status.filter(|status| !status.is_good()) {
         parts.push(status.to_string());
@@ -30,11 +30,15 @@ pub fn whole_milliseconds(time: DateTime) -> DateTime {
     DateTime(time.0.div_euclid(TICKS).saturating_mul(TICKS))
 }
 
-/// Returns a row of `read` and `watch` for programs.
-pub fn data_value_json(node: &str, data_value: &DataValue) -> Value {
+/// Returns a row of `read` and `watch` for programs, with the value as `value` writes it.
+pub fn data_value_json(
+    node: &str,
+    data_value: &DataValue,
+    value: impl FnOnce(&Variant) -> Value,
+) -> Value {
     json!({
         "node": node,
-        "value": data_value.value.as_ref().map(takt_ua::json::to_value),
+        "value": data_value.value.as_ref().map(value),
         "type": data_value.value.as_ref().and_then(Variant::built_in_type).map(|t| t.name()),
         "status": data_value.status_code().to_string(),
         "sourceTimestamp": data_value.source_timestamp.map(DateTime::to_iso8601),

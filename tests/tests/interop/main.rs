@@ -26,5 +26,6 @@ mod push;
 mod python_opcua;
 mod security;
 mod security_peers;
+mod structures;
 mod tshark;
 mod unreadable;

@@ -23,6 +23,15 @@ pub struct ValueType {
 impl Client {
     /// Returns the DataType and ValueRank of the Variable `node`.
     pub fn value_type(&mut self, node: &NodeId) -> Result<ValueType, ClientError> {
+        let declared = self.value_type_as_declared(node)?;
+        Ok(ValueType {
+            built_in_type: self.built_in_type(&declared.data_type)?,
+            ..declared
+        })
+    }
+
+    /// Returns the DataType and ValueRank of the Variable `node`, without a search for the built-in type.
+    pub fn value_type_as_declared(&mut self, node: &NodeId) -> Result<ValueType, ClientError> {
         let attributes = self.read_attributes(&[
             (node.clone(), Attribute::DataType),
             (node.clone(), Attribute::ValueRank),
@@ -40,7 +49,7 @@ impl Client {
         };
         let data_type = NodeId::clone(data_type);
         Ok(ValueType {
-            built_in_type: self.built_in_type(&data_type)?,
+            built_in_type: None,
             data_type,
             value_rank,
         })

@@ -17,10 +17,28 @@ impl Client {
         &mut self,
         method: &NodeId,
     ) -> Result<Option<Vec<Argument>>, ClientError> {
+        self.arguments(method, "InputArguments")
+    }
+
+    /// Returns the OutputArguments of a Method; `None` if it does not show them.
+    ///
+    /// # Errors
+    /// As [`input_arguments`](Self::input_arguments).
+    pub fn output_arguments(
+        &mut self,
+        method: &NodeId,
+    ) -> Result<Option<Vec<Argument>>, ClientError> {
+        self.arguments(method, "OutputArguments")
+    }
+
+    fn arguments(
+        &mut self,
+        method: &NodeId,
+        name: &str,
+    ) -> Result<Option<Vec<Argument>>, ClientError> {
         let properties = self.browse(method, &Follow::forward(ids::HAS_PROPERTY))?;
         let mut properties = properties.iter();
-        let found =
-            properties.find(|property| property.browse_name.name.as_str() == "InputArguments");
+        let found = properties.find(|property| property.browse_name.name.as_str() == name);
         let Some(property) = found else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! DataTypes that the standard does not define, as servers and metadata describe them (OPC 10000-3, 8.47 to 8.52).
 //!
-//! [`DataTypes`] is plain data: it says how values are encoded and named. The JSON form for people writes and reads values by
+//! [`DescribedTypes`] is plain data: it says how values are encoded and named. The JSON form for people writes and reads values by
 //! it ([`json::DescribedValues`](crate::json::DescribedValues), [`json::described_from_value`](crate::json::described_from_value)).
 //! The standard's own DataTypes are always known.
 
@@ -65,13 +65,13 @@ enum Described {
 
 /// Descriptions of DataTypes by the NodeIds of the types and of their encodings.
 #[derive(Debug, Clone, Default)]
-pub struct DataTypes {
+pub struct DescribedTypes {
     types: HashMap<NodeId, Described>,
     /// DataTypes by the NodeIds of their encodings.
     encodings: HashMap<NodeId, NodeId>,
 }
 
-impl DataTypes {
+impl DescribedTypes {
     /// Adds a structure, with the NodeIds of its binary encodings, the `Default Binary` one first. Without any, the
     /// DefaultEncodingId of the definition is its encoding.
     pub fn insert_structure(&mut self, description: &StructureDescription, encodings: &[NodeId]) {
@@ -200,6 +200,16 @@ impl DataTypes {
         })
     }
 
+    /// Returns the name of a DataType, its NodeId without description.
+    pub fn name(&self, data_type: &NodeId) -> String {
+        match self.value(data_type) {
+            Some(ValueShape::BuiltIn(built_in_type)) => built_in_type.name().to_owned(),
+            Some(ValueShape::Structure(shape) | ValueShape::Subtyped(shape)) => shape.name(),
+            Some(ValueShape::Enumeration(shape)) => shape.name(),
+            None => data_type.to_string(),
+        }
+    }
+
     /// Returns whether a structure has this name, as JSON for people has it in `$type`.
     pub fn contains_name(&self, name: &str) -> bool {
         self.named(name).is_ok_and(|found| found.is_some())
@@ -278,7 +288,7 @@ impl DataTypes {
 /// Largest number of descriptions of each kind that are used of metadata.
 const MOST_DESCRIBED: usize = 1024;
 
-impl From<&DataSetMetaDataType> for DataTypes {
+impl From<&DataSetMetaDataType> for DescribedTypes {
     /// Creates the descriptions that metadata has, at most 1024 of each kind.
     fn from(meta_data: &DataSetMetaDataType) -> Self {
         let mut types = Self::default();
@@ -296,6 +306,3 @@ impl From<&DataSetMetaDataType> for DataTypes {
         types
     }
 }
-
-#[cfg(test)]
-mod tests;

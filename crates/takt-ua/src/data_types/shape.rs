@@ -1,6 +1,6 @@
 //! Views of descriptions: those of the standard and those of servers and metadata alike.
 
-use super::{DataTypes, DescribedEnumeration, DescribedStructure, StructureKind};
+use super::{DescribedEnumeration, DescribedStructure, DescribedTypes, StructureKind};
 use crate::generated_support::{
     EnumerationDescription, FieldDescription, FieldType, StructureDescription,
 };
@@ -91,7 +91,11 @@ impl<'a> StructureShape<'a> {
     }
 
     /// Returns the field at a position.
-    pub(crate) fn field(self, position: usize, types: &'a DataTypes) -> Option<FieldShape<'a>> {
+    pub(crate) fn field(
+        self,
+        position: usize,
+        types: &'a DescribedTypes,
+    ) -> Option<FieldShape<'a>> {
         match self {
             Self::Standard(known) => known.fields.get(position).map(standard),
             Self::Described(known) => {

@@ -8,10 +8,12 @@ use serde_json::{Map, Value};
 use super::TYPE;
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder};
 use crate::data_types::{
-    DataTypes, EnumerationShape, FieldShape, StructureKind, StructureShape, ValueShape,
+    DescribedTypes, EnumerationShape, FieldShape, StructureKind, StructureShape, ValueShape,
 };
-use crate::json_nesting::MAX_DEPTH;
-use crate::{BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Variant, foreign};
+use crate::json_nesting::{self, MAX_DEPTH};
+use crate::{
+    BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Variant, foreign, json_encoding,
+};
 
 /// Form of values of enumerations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +95,7 @@ impl fmt::Display for UndecodedStructure {
 /// write as fields.
 #[derive(Debug)]
 pub struct DescribedValues<'a> {
-    types: &'a DataTypes,
+    types: &'a DescribedTypes,
     form: EnumerationForm,
     /// Memory in bytes that fields may still take.
     room: Cell<usize>,
@@ -116,7 +118,7 @@ const MOST_UNDECODED: usize = 64;
 impl<'a> DescribedValues<'a> {
     /// Creates a writer.
     #[must_use]
-    pub fn new(types: &'a DataTypes, form: EnumerationForm) -> Self {
+    pub fn new(types: &'a DescribedTypes, form: EnumerationForm) -> Self {
         Self {
             types,
             form,
@@ -137,19 +139,6 @@ impl<'a> DescribedValues<'a> {
             }
             _ => json,
         }
-    }
-
-    /// Returns the text form of a value: as [`Display`](fmt::Display) of [`Variant`] writes it.
-    #[must_use]
-    pub fn text(&self, value: &Variant, data_type: Option<&NodeId>) -> String {
-        struct Shown<F>(F);
-        impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> fmt::Display for Shown<F> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (self.0)(f)
-            }
-        }
-        let json = |value: &Variant| self.value(value, data_type);
-        Shown(|f: &mut fmt::Formatter<'_>| crate::variant_text::write(f, value, &json)).to_string()
     }
 
     /// Returns the structures that were not written as fields since the last call, each once, the first 64.
@@ -176,7 +165,8 @@ impl<'a> DescribedValues<'a> {
             ExtensionObjectBody::Xml(_) => return refused(UndecodedReason::Xml),
         };
         let Some(shape) = self.types.structure_of(&object.type_id) else {
-            return refused(UndecodedReason::UnknownEncoding);
+            return received_as_json(object, bytes, depth)
+                .or_else(|| refused(UndecodedReason::UnknownEncoding));
         };
         let room = self.room.get();
         let decoded = foreign::decode_as(bytes, |decoder| {
@@ -257,6 +247,51 @@ impl<'a> DescribedValues<'a> {
         self.room.set(left.ok_or(StructureError::TooLarge)?);
         Ok(())
     }
+}
+
+/// Returns a structure that was received as JSON and has no description: its text is the body
+/// ([`json_encoding`](crate::json_encoding)).
+fn received_as_json(object: &ExtensionObject, bytes: &[u8], depth: usize) -> Option<Value> {
+    let text = bytes.starts_with(b"{").then_some(bytes)?;
+    let Ok(Value::Object(fields)) = json_encoding::parse(text, json_encoding::MAX_BODY_LENGTH)
+    else {
+        return None;
+    };
+    let fields = Value::Object(fields);
+    if json_nesting::depth_of(&fields) + depth >= MAX_DEPTH {
+        return None;
+    }
+    let mut value = Map::new();
+    if !object.type_id.is_null() {
+        value.insert(TYPE.into(), object.type_id.to_string().into());
+    }
+    if let Value::Object(fields) = fields {
+        value.extend(fields);
+    }
+    Some(value.into())
+}
+
+/// Folds the elements of a matrix into arrays of arrays, the last dimension innermost.
+pub(super) fn nest(mut elements: Vec<Value>, lengths: &[u32]) -> Value {
+    let consistent = lengths.iter().try_fold(1_usize, |product, length| {
+        product
+            .checked_mul(*length as usize)
+            .filter(|product| *product > 0)
+    }) == Some(elements.len());
+    if consistent {
+        for length in lengths.iter().skip(1).rev() {
+            let mut rest = elements.into_iter();
+            elements = Vec::new();
+            loop {
+                let row: Vec<Value> = rest.by_ref().take(*length as usize).collect();
+                if row.is_empty() {
+                    break;
+                }
+                elements.push(row.into());
+            }
+        }
+    }
+    elements.into()
 }
 
 /// Returns the names of bits, and the number.
@@ -413,7 +448,7 @@ impl<'a> Body<'_, 'a> {
             _ => return Err(decoder.error(DecodeErrorKind::UnexpectedEnd).into()),
         };
         let elements = self.elements(value, count, decoder, depth)?;
-        Ok(super::write::nest(elements, &lengths))
+        Ok(nest(elements, &lengths))
     }
 
     fn element(

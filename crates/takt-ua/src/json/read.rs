@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::scalar::{self, check_keys};
 use super::{JsonError, VALUE_RANK_ANY, VALUE_RANK_SCALAR};
-use crate::data_types::{DataTypes, EnumerationShape, StructureShape, ValueShape};
+use crate::data_types::{DescribedTypes, EnumerationShape, StructureShape, ValueShape};
 use crate::json_nesting::{self, MAX_DEPTH, NestingError};
 use crate::{Array, BuiltInType, DataValue, DiagnosticInfo, NodeId, Variant};
 
@@ -20,12 +20,12 @@ pub fn from_value(
     built_in_type: BuiltInType,
     value_rank: i32,
 ) -> Result<Variant, JsonError> {
-    Reader::new(&DataTypes::default()).of_rank(value, built_in_type.into(), value_rank, 0)
+    Reader::new(&DescribedTypes::default()).of_rank(value, built_in_type.into(), value_rank, 0)
 }
 
 /// Reads a value that contains its own type, as in a DataValue or in an array of Variants.
 pub fn variant_from_value(value: &Value) -> Result<Variant, JsonError> {
-    Reader::new(&DataTypes::default()).variant(value, 0)
+    Reader::new(&DescribedTypes::default()).variant(value, 0)
 }
 
 /// Reads a value of a DataType that `types` describes, in a shape that `value_rank` allows (see [`from_value`]).
@@ -37,7 +37,7 @@ pub fn variant_from_value(value: &Value) -> Result<Variant, JsonError> {
 /// The value is none of this type; or the DataType has no description.
 pub fn described_from_value(
     value: &Value,
-    types: &DataTypes,
+    types: &DescribedTypes,
     data_type: &NodeId,
     value_rank: i32,
 ) -> Result<Variant, JsonError> {
@@ -51,7 +51,7 @@ pub fn described_from_value(
 /// As [`described_from_value`].
 pub fn parse_described(
     text: &str,
-    types: &DataTypes,
+    types: &DescribedTypes,
     data_type: &NodeId,
     value_rank: i32,
 ) -> Result<Variant, JsonError> {
@@ -84,7 +84,7 @@ impl From<BuiltInType> for Expected<'_> {
 }
 
 impl<'a> Expected<'a> {
-    fn of(types: &'a DataTypes, data_type: &NodeId) -> Result<Self, JsonError> {
+    fn of(types: &'a DescribedTypes, data_type: &NodeId) -> Result<Self, JsonError> {
         Ok(match types.value(data_type) {
             Some(ValueShape::BuiltIn(built_in_type)) => Self::BuiltIn(built_in_type),
             Some(ValueShape::Enumeration(shape)) => Self::Enumeration(shape),
@@ -117,11 +117,11 @@ impl<'a> Expected<'a> {
 
 /// Reads values by the descriptions of DataTypes.
 pub(super) struct Reader<'a> {
-    pub(super) types: &'a DataTypes,
+    pub(super) types: &'a DescribedTypes,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(types: &'a DataTypes) -> Self {
+    pub(super) fn new(types: &'a DescribedTypes) -> Self {
         Self { types }
     }
 

@@ -189,7 +189,8 @@ pub(super) fn enumeration(
     value: &Value,
 ) -> Result<Variant, JsonError> {
     let Value::String(text) = value else {
-        return read(value, shape.built_in_type()).unwrap_or_else(|| Err(no_name(shape, value)));
+        let number = read(value, shape.built_in_type()).and_then(Result::ok);
+        return number.ok_or_else(|| no_name(shape, value));
     };
     let text = text.trim();
     let (names, number) = numbered(text);

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::described::{DescribedValues, EnumerationForm};
+use super::described::{DescribedValues, EnumerationForm, nest};
 use super::{BODY, TYPE, XML};
 use crate::binary::Decoder;
-use crate::data_types::{DataTypes, StructureShape};
+use crate::data_types::{DescribedTypes, StructureShape};
 use crate::generated_support::StructureDescription;
 use crate::json_nesting::MAX_DEPTH;
 use crate::json_number::{double, single};
@@ -46,7 +46,7 @@ pub fn structure_to_value<T: Structure>(structure: &T) -> Value {
 /// Writes with the descriptions of the standard only.
 fn plain<T>(write: impl FnOnce(&DescribedValues<'_>) -> T) -> T {
     write(&DescribedValues::new(
-        &DataTypes::default(),
+        &DescribedTypes::default(),
         EnumerationForm::Name,
     ))
 }
@@ -242,29 +242,6 @@ impl DescribedValues<'_> {
         };
         value.into()
     }
-}
-
-/// Folds the elements of a matrix into arrays of arrays, the last dimension innermost.
-pub(super) fn nest(mut elements: Vec<Value>, lengths: &[u32]) -> Value {
-    let consistent = lengths.iter().try_fold(1_usize, |product, length| {
-        product
-            .checked_mul(*length as usize)
-            .filter(|product| *product > 0)
-    }) == Some(elements.len());
-    if consistent {
-        for length in lengths.iter().skip(1).rev() {
-            let mut rest = elements.into_iter();
-            elements = Vec::new();
-            loop {
-                let row: Vec<Value> = rest.by_ref().take(*length as usize).collect();
-                if row.is_empty() {
-                    break;
-                }
-                elements.push(row.into());
-            }
-        }
-    }
-    elements.into()
 }
 
 fn diagnostic_info(value: &DiagnosticInfo) -> Value {

@@ -7,7 +7,7 @@ use super::context::{DataType, Layout, LayoutField, LayoutKind};
 use super::encoder::is_default;
 use super::{JsonEncoder, JsonEncoding};
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder};
-use crate::json_nesting::MAX_DEPTH;
+use crate::json_nesting::{MAX_DEPTH, depth_of};
 use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };
@@ -75,7 +75,7 @@ impl JsonEncoder<'_> {
         // A structure that was received as JSON and has no description.
         let text = bytes.starts_with(b"{").then_some(bytes)?;
         let value = super::parse(text, super::MAX_BODY_LENGTH).ok()?;
-        let fits = nesting(&value) + depth < MAX_DEPTH;
+        let fits = depth_of(&value) + depth < MAX_DEPTH;
         match value {
             Value::Object(fields) if fits && !fields.contains_key("UaTypeId") => {
                 Some((object.type_id.clone(), fields))
@@ -94,16 +94,6 @@ impl JsonEncoder<'_> {
         let fields = reader.structure(layout, &mut decoder, depth).ok()?;
         (decoder.remaining() == 0).then_some(fields)
     }
-}
-
-/// Returns the depth of a value.
-fn nesting(value: &Value) -> usize {
-    let deepest = match value {
-        Value::Object(fields) => fields.values().map(nesting).max(),
-        Value::Array(elements) => elements.iter().map(nesting).max(),
-        _ => return 0,
-    };
-    deepest.unwrap_or(0) + 1
 }
 
 /// Reads binary structures and writes them as objects.

@@ -63,4 +63,4 @@ pub enum JsonEncoding {
 pub const DEFAULT_MAX_LENGTH: usize = 4 << 20;
 
 /// Largest total size in bytes of the structures of a JSON text.
-const MAX_BODY_LENGTH: usize = 16 << 20;
+pub(crate) const MAX_BODY_LENGTH: usize = 16 << 20;

@@ -9,6 +9,7 @@
 mod allocations;
 mod bytes_with;
 mod common;
+mod described;
 mod descriptions;
 mod foreign;
 mod json;

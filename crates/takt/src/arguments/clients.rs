@@ -90,7 +90,8 @@ pub struct WriteArguments {
     pub connect: ConnectArguments,
     /// Node: a NodeId or a path below the Objects folder. `&/` is a slash in a name.
     pub node: String,
-    /// Value: a number, a text, true or false, or a JSON array.
+    /// Value: a number, a text, true or false, the name of an enumeration's value, or JSON: an array, or the fields of a structure
+    /// as `takt read --json` shows them.
     #[arg(allow_negative_numbers = true)]
     pub value: String,
 }
@@ -101,7 +102,7 @@ pub struct CallArguments {
     pub connect: ConnectArguments,
     /// Method: a NodeId or a path below the Objects folder. `&/` is a slash in a name.
     pub method: String,
-    /// Input arguments.
+    /// Input arguments, as the value of `takt write`.
     #[arg(allow_negative_numbers = true)]
     pub inputs: Vec<String>,
     /// Object on which the Method is called. It is needed if several Objects have a Method that is a NodeId.

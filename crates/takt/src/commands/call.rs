@@ -10,7 +10,8 @@ use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::browse::class_name;
 use super::connect::{connect, node, node_id, node_of_provider};
-use super::write::parse_as;
+use super::described::Described;
+use super::write::{parse_as, parse_described};
 use crate::arguments::CallArguments;
 use crate::{explain, output};
 
@@ -25,17 +26,39 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
         (None, None) => only_owner(&mut client, &method)?,
     };
     let signature = client.input_arguments(&method).map_err(explained)?;
-    let inputs = parse_inputs(&mut client, signature.as_deref(), &arguments.inputs)?;
+    let mut described = Described::default();
+    let inputs = parse_inputs(
+        &mut client,
+        &mut described,
+        signature.as_deref(),
+        &arguments.inputs,
+    )?;
     let outputs = client.call_method(&object, &method, inputs);
     let outputs = outputs.map_err(|error| refused(&error, signature.as_deref()))?;
+    let declared = if outputs.is_empty() {
+        Vec::new()
+    } else {
+        // The Method was called: that its outputs are not described is no failure.
+        client
+            .output_arguments(&method)
+            .unwrap_or_default()
+            .unwrap_or_default()
+    };
+    let data_type = |at: usize| declared.get(at).map(|argument| &argument.data_type);
+    let values = outputs.iter().enumerate();
+    let values: Vec<_> = values.map(|(at, value)| (data_type(at), value)).collect();
+    described.learn_declared(&mut client, &values);
     if arguments.connect.json {
-        let values: Vec<_> = outputs.iter().map(takt_ua::json::to_value).collect();
+        let values = values
+            .iter()
+            .map(|(data_type, value)| described.json(value, *data_type));
+        let values: Vec<_> = values.collect();
         output::line(json!({ "method": arguments.method, "status": "Good", "outputs": values }));
     } else if outputs.is_empty() {
         output::line("Good");
     } else {
-        for value in &outputs {
-            output::line(output::printable(&value.to_string()));
+        for (data_type, value) in values {
+            output::line(output::printable(&described.text(value, data_type)));
         }
     }
     Ok(())
@@ -168,6 +191,7 @@ const MOST_SHOWN: usize = 5;
 
 fn parse_inputs(
     client: &mut Client,
+    described: &mut Described,
     signature: Option<&[Argument]>,
     texts: &[String],
 ) -> miette::Result<Vec<Variant>> {
@@ -193,10 +217,13 @@ fn parse_inputs(
         .iter()
         .zip(texts)
         .map(|(argument, text)| {
-            let built_in_type = client
-                .built_in_type(&argument.data_type)
-                .map_err(|error| explain::client(&error))?;
-            parse_as(text, built_in_type, argument.value_rank)
+            let data_type = &argument.data_type;
+            parse_described(client, described, text, data_type, argument.value_rank).map_err(
+                |error| {
+                    let name = output::printable(argument.name.as_str());
+                    error.wrap_err(format!("the input argument {name}"))
+                },
+            )
         })
         .collect()
 }

@@ -3,11 +3,12 @@
 use std::time::{Duration, SystemTime};
 
 use takt_app::{ClientError, HistoryRange};
-use takt_ua::{DataValue, DateTime, StatusCode, Variant};
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant};
 
 use super::connect::{connect, node};
+use super::described::Described;
 use super::watch::event_query::EventLineQuery;
-use super::watch::events::{Shown, show_fields};
+use super::watch::events::{Shown, declared, show_fields};
 use crate::arguments::HistoryArguments;
 use crate::{explain, output};
 
@@ -32,7 +33,13 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
                 // The server may accept fewer fields.
                 Err(error) if !error.is_connection() && queries.peek().is_some() => {}
                 read => {
-                    show_events(arguments, &one.names, read.map_err(explained)?);
+                    let events = read.map_err(explained)?;
+                    let mut described = Described::default();
+                    if is_json {
+                        let fields: Vec<_> = events.iter().flat_map(|it| declared(it)).collect();
+                        described.learn_declared(&mut client, &fields);
+                    }
+                    show_events(arguments, &one.names, events, &described);
                     break;
                 }
             }
@@ -42,11 +49,17 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
     if arguments.csv {
         output::line("time,value,status");
     }
+    let mut described = Described::default();
+    // Aggregates are of other types.
+    if arguments.aggregate.is_none() {
+        described.learn_variable(&mut client, &node);
+    }
+    let data_type = described.data_type(&node);
     let mut count = 0;
     let mut show = |values: &[DataValue]| {
         count += values.len();
         for value in values {
-            row(arguments, value);
+            row(arguments, value, &described, data_type);
         }
     };
     let now = DateTime::now();
@@ -114,12 +127,18 @@ fn event_range(arguments: &HistoryArguments) -> HistoryRange {
 }
 
 /// Prints Events, the oldest first.
-fn show_events(arguments: &HistoryArguments, names: &[String], mut events: Vec<Vec<Variant>>) {
+fn show_events(
+    arguments: &HistoryArguments,
+    names: &[String],
+    mut events: Vec<Vec<Variant>>,
+    described: &Described,
+) {
     if arguments.from.is_none() {
         events.reverse();
     }
     for fields in &events {
-        show_fields(fields, names, Shown::DateAndTime, arguments.connect.json);
+        let is_json = arguments.connect.json;
+        show_fields(fields, names, Shown::DateAndTime, is_json, described);
     }
     if events.is_empty() && !arguments.connect.json {
         if arguments.conditions.is_empty() {
@@ -131,16 +150,21 @@ fn show_events(arguments: &HistoryArguments, names: &[String], mut events: Vec<V
     }
 }
 
-fn row(arguments: &HistoryArguments, value: &DataValue) {
+fn row(
+    arguments: &HistoryArguments,
+    value: &DataValue,
+    described: &Described,
+    data_type: Option<&NodeId>,
+) {
     if arguments.connect.json {
-        return output::line(output::data_value_json(&arguments.node, value));
+        return output::line(described.data_value_json(&arguments.node, value, data_type));
     }
     let time = value.source_timestamp.or(value.server_timestamp);
     let time = time.map(DateTime::to_iso8601).unwrap_or_default();
     let text = value
         .value
         .as_ref()
-        .map(ToString::to_string)
+        .map(|value| described.text(value, data_type))
         .unwrap_or_default();
     let status = status(value.status_code());
     if arguments.csv {

@@ -10,6 +10,7 @@ mod completions;
 mod connect;
 mod control_loop;
 mod demo;
+mod described;
 mod discover;
 mod history;
 mod lab;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
 
@@ -14,8 +15,12 @@ use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
 use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscribedField, SubscriberObserver};
 use takt_terminal::Screen;
 use takt_ua::enumerations::PubSubState;
-use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType};
-use takt_ua::{DataValue, DateTime, StatusCode};
+use takt_ua::json::{DescribedValues, EnumerationForm};
+use takt_ua::structures::{
+    ConfigurationVersionDataType, DataSetMetaDataType, PubSubConfiguration2DataType,
+    PubSubConnectionDataType,
+};
+use takt_ua::{DataValue, DateTime, DescribedTypes, NodeId, StatusCode, Variant};
 
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
@@ -97,6 +102,7 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
         connection: arguments.source.clone(),
         asks_publishers: arguments.discovery.is_some(),
         events: events.clone(),
+        schemas: SchemaCache::default(),
     });
     PubSub::listen_and_ask(link, discovery, options.subscribing.clone(), observer)
         .map_err(|error| explain_start(&error))
@@ -144,6 +150,7 @@ fn configured(
                 connection: connection.name.to_string(),
                 asks_publishers: false,
                 events: events.clone(),
+                schemas: SchemaCache::default(),
             })
         };
     let options = runtime_options(&arguments.run)?;
@@ -184,7 +191,47 @@ struct DataSet {
     missing: u32,
     timestamp: Option<DateTime>,
     status: StatusCode,
-    fields: Vec<(usize, String, DataValue)>,
+    fields: Vec<Field>,
+    /// DataTypes of the metadata.
+    types: Arc<DescribedTypes>,
+}
+
+struct Field {
+    index: usize,
+    name: String,
+    /// DataType of the metadata.
+    data_type: Option<NodeId>,
+    value: DataValue,
+}
+
+/// DataTypes of the metadata of DataSetReaders, by their names.
+#[derive(Default)]
+struct SchemaCache {
+    readers: BTreeMap<String, (ConfigurationVersionDataType, Arc<DescribedTypes>)>,
+}
+
+impl SchemaCache {
+    fn of(&mut self, reader: &str, meta_data: &DataSetMetaDataType) -> Arc<DescribedTypes> {
+        let version = &meta_data.configuration_version;
+        match self.readers.get(reader) {
+            Some((known, types)) if known == version => return Arc::clone(types),
+            _ => {}
+        }
+        let types = Arc::new(DescribedTypes::from(meta_data));
+        let is_empty = meta_data.structure_data_types.is_empty()
+            && meta_data.enum_data_types.is_empty()
+            && meta_data.simple_data_types.is_empty();
+        if is_empty {
+            self.readers.remove(reader);
+            return types;
+        }
+        if self.readers.len() >= MAX_SHOWN {
+            self.readers.clear();
+        }
+        let entry = (version.clone(), Arc::clone(&types));
+        self.readers.insert(reader.to_owned(), entry);
+        types
+    }
 }
 
 /// Observer that passes events on to the thread that shows them.
@@ -193,18 +240,25 @@ struct Told {
     /// True if Publishers are asked for metadata.
     asks_publishers: bool,
     events: SyncSender<Event>,
+    schemas: SchemaCache,
 }
 
 impl SubscriberObserver for Told {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
+        let types = self
+            .schemas
+            .of(received.reader.name(), received.reader.meta_data());
         let meta_data = &received.reader.meta_data().fields;
         let name = |index: usize| match meta_data.get(index) {
             Some(field) if !field.name.as_str().is_empty() => field.name.to_string(),
             _ => format!("[{index}]"),
         };
-        let fields = received
-            .fields()
-            .map(|(index, value)| (index, name(index), value));
+        let fields = received.fields().map(|(index, value)| Field {
+            index,
+            name: name(index),
+            data_type: meta_data.get(index).map(|field| field.data_type.clone()),
+            value,
+        });
         let event = DataSet {
             reader: received.reader.name().to_owned(),
             kind: received.kind,
@@ -213,6 +267,7 @@ impl SubscriberObserver for Told {
             timestamp: received.timestamp,
             status: received.status,
             fields: fields.collect(),
+            types,
         };
         // The thread that shows events may have ended.
         let _ = self.events.send(Event::DataSet(event));
@@ -303,11 +358,15 @@ impl Shown<'_> {
         reader.count += 1;
         reader.missing += u64::from(data_set.missing);
         reader.sequence_number = data_set.sequence_number;
-        for (index, name, value) in data_set.fields {
+        let values = DescribedValues::new(&data_set.types, EnumerationForm::Text);
+        for field in &data_set.fields {
+            let index = field.index;
             // A stranger's message can have any number of fields.
             if reader.fields.len() < MAX_SHOWN || reader.fields.contains_key(&index) {
-                let value = output::data_value(&value);
-                let shown = (shortened(&name), shortened(&value));
+                let value = output::data_value(&field.value, |value| {
+                    values.text(value, field.data_type.as_ref())
+                });
+                let shown = (shortened(&field.name), shortened(&value));
                 reader.fields.insert(index, shown);
             }
         }
@@ -400,12 +459,17 @@ impl DataSet {
         if !self.status.is_good() {
             line.push_str(&format!(" {}", self.status));
         }
-        for (_, name, value) in &self.fields {
-            let text = value
-                .value
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default();
+        let values = DescribedValues::new(&self.types, EnumerationForm::Text);
+        for Field {
+            name,
+            data_type,
+            value,
+            ..
+        } in &self.fields
+        {
+            let text = value.value.as_ref();
+            let text = text.map(|value| values.text(value, data_type.as_ref()));
+            let text = text.unwrap_or_default();
             line.push_str(&format!("  {name} = {text}"));
             if !value.status_code().is_good() {
                 line.push_str(&format!(" {}", value.status_code()));
@@ -415,8 +479,16 @@ impl DataSet {
     }
 
     fn to_json(&self) -> Value {
-        let fields = self.fields.iter().map(|(index, name, value)| {
-            let mut row = output::data_value_json(name, value);
+        let values = DescribedValues::new(&self.types, EnumerationForm::NameAndNumber);
+        let fields = self.fields.iter().map(|field| {
+            let Field {
+                index,
+                name,
+                data_type,
+                value,
+            } = field;
+            let json = |value: &Variant| values.value(value, data_type.as_ref());
+            let mut row = output::data_value_json(name, value, json);
             if let Some(row) = row.as_object_mut() {
                 let name = row.shift_remove("node");
                 row.shift_insert(0, "name".to_owned(), name.unwrap_or_default());

@@ -18,6 +18,7 @@ use takt_ua::{DataValue, NodeId, StatusCode};
 
 use self::lost::LostNotifications;
 use super::connect::{connect, node};
+use super::described::Described;
 use crate::arguments::WatchArguments;
 use crate::{explain, output};
 
@@ -39,6 +40,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         interrupt,
         end: TimeLimit::of(arguments.run_for),
         shown: vec![None; wanted.len()],
+        described: Described::default(),
         outage: Outage::default(),
         lost: LostNotifications::default(),
     };
@@ -67,6 +69,7 @@ struct Watch<'a> {
     interrupt: Interrupt,
     end: TimeLimit,
     shown: Vec<Option<DataValue>>,
+    described: Described,
     outage: Outage,
     lost: LostNotifications,
 }
@@ -92,7 +95,7 @@ impl Watch<'_> {
                     positions.insert(handle, position);
                 }
                 Err(status) => {
-                    self.show(position, DataValue::status(status));
+                    self.show(position, wanted, DataValue::status(status));
                     let node = self.arguments.nodes.get(position);
                     let node = node.map(String::as_str).unwrap_or_default();
                     let _ = refused.get_or_insert_with(|| ClientError::operation(node, status));
@@ -119,10 +122,14 @@ impl Watch<'_> {
                             let node = self.arguments.nodes.get(*position);
                             self.lost.note_overflow(node.map_or("", String::as_str));
                         }
-                        self.show(*position, change.value);
+                        if let Some(node) = wanted.get(*position) {
+                            let client = subscription.client();
+                            self.described.learn(client, &[(node, &change.value)]);
+                        }
+                        self.show(*position, wanted, change.value);
                     }
                 }
-                Err(error) => self.outlive(error)?,
+                Err(error) => self.outlive(error, wanted)?,
             }
             self.lost.note_messages(subscription.lost_messages());
         }
@@ -132,20 +139,22 @@ impl Watch<'_> {
 
     /// Watches by repeated Reads.
     fn poll(&mut self, client: &mut Client, wanted: &[NodeId]) -> Result<(), ClientError> {
-        let wanted: Vec<_> = wanted
+        let attributes: Vec<_> = wanted
             .iter()
             .map(|node| (node.clone(), Attribute::Value))
             .collect();
         while self.left().is_some() {
-            match client.read_attributes(&wanted) {
+            match client.read_attributes(&attributes) {
                 Ok(values) => {
                     self.outage.ended();
+                    let learned: Vec<_> = wanted.iter().zip(&values).collect();
+                    self.described.learn(client, &learned);
                     for (position, value) in values.into_iter().enumerate() {
-                        self.show(position, value);
+                        self.show(position, wanted, value);
                     }
                     self.pause(self.arguments.interval);
                 }
-                Err(error) => self.outlive(error)?,
+                Err(error) => self.outlive(error, wanted)?,
             }
         }
         Ok(())
@@ -167,20 +176,21 @@ impl Watch<'_> {
     }
 
     /// Continues after a loss of the connection, and while the server lacks memory: both may end. Until then no item has a value.
-    fn outlive(&mut self, error: ClientError) -> Result<(), ClientError> {
+    fn outlive(&mut self, error: ClientError, wanted: &[NodeId]) -> Result<(), ClientError> {
         if !error.is_temporary() {
             return Err(error);
         }
         let pause = self.outage.failed(&error);
         for position in 0..self.shown.len() {
-            self.show(position, DataValue::status(StatusCode::BadNoCommunication));
+            let lost = DataValue::status(StatusCode::BadNoCommunication);
+            self.show(position, wanted, lost);
         }
         self.pause(pause);
         Ok(())
     }
 
     /// Shows a value that differs from the previous one.
-    fn show(&mut self, position: usize, value: DataValue) {
+    fn show(&mut self, position: usize, wanted: &[NodeId], value: DataValue) {
         let (Some(text), Some(last)) = (
             self.arguments.nodes.get(position),
             self.shown.get_mut(position),
@@ -190,10 +200,13 @@ impl Watch<'_> {
         if !changed(last.as_ref(), &value) {
             return;
         }
+        let node = wanted.get(position);
+        let data_type = node.and_then(|node| self.described.data_type(node));
         if self.arguments.connect.json {
-            output::line(output::data_value_json(text, &value));
+            output::line(self.described.data_value_json(text, &value, data_type));
         } else {
-            output::line(format_args!("{text} = {}", output::data_value(&value)));
+            let value = self.described.data_value(&value, data_type);
+            output::line(format_args!("{text} = {value}"));
         }
         *last = Some(value);
     }

@@ -1,12 +1,13 @@
 //! `takt write ENDPOINT NODE VALUE`
 
 use miette::miette;
-use serde_json::json;
+use serde_json::{Value, json};
 use takt_app::client::Client;
 use takt_ua::json::VALUE_RANK_SCALAR;
 use takt_ua::{BuiltInType, NodeId, Variant};
 
 use super::connect::{connect, node};
+use super::described::Described;
 use crate::arguments::WriteArguments;
 use crate::{explain, output};
 
@@ -14,26 +15,94 @@ pub fn run(arguments: &WriteArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
     let explained = |error| explain::client(&error);
     let node = node(&mut client, &arguments.node).map_err(explained)?;
-    let value = parse(&mut client, &node, &arguments.value)?;
+    let value_type = client.value_type_as_declared(&node).map_err(explained)?;
+    let mut described = Described::default();
+    let (data_type, value_rank) = (&value_type.data_type, value_type.value_rank);
+    let text = &arguments.value;
+    let value = parse_described(&mut client, &mut described, text, data_type, value_rank)?;
     client.write(&node, value.clone()).map_err(explained)?;
     if arguments.connect.json {
         output::line(json!({
             "node": arguments.node,
-            "value": takt_ua::json::to_value(&value),
+            "value": described.json(&value, Some(data_type)),
             "status": "Good",
         }));
     } else {
-        output::line(format_args!("{} = {}", arguments.node, value));
+        let value = described.text(&value, Some(data_type));
+        output::line(format_args!("{} = {value}", arguments.node));
     }
     Ok(())
 }
 
-/// Parses `text` as a value that the Variable `node` can take.
-fn parse(client: &mut Client, node: &NodeId, text: &str) -> miette::Result<Variant> {
-    let value_type = client
-        .value_type(node)
-        .map_err(|error| explain::client(&error))?;
-    parse_as(text, value_type.built_in_type, value_type.value_rank)
+/// Parses `text` as a value of a DataType of the server: structures and enumerations by their DataTypeDefinition.
+pub fn parse_described(
+    client: &mut Client,
+    described: &mut Described,
+    text: &str,
+    data_type: &NodeId,
+    value_rank: i32,
+) -> miette::Result<Variant> {
+    let explained = |error| explain::client(&error);
+    let cache = described.cache();
+    let learned = client.describe_data_types(cache, std::slice::from_ref(data_type));
+    learned.map_err(explained)?;
+    // Subtypes are named in the value.
+    let json = serde_json::from_str(text).unwrap_or_default();
+    let mut names = Vec::new();
+    names_of_types(&json, &mut names);
+    if !names.is_empty() {
+        let learned = client.describe_structures_named(cache, &names);
+        learned.map_err(explained)?;
+    }
+    let types = described.types();
+    let is_described = match types.built_in_type(data_type) {
+        Some(BuiltInType::ExtensionObject) => true,
+        Some(BuiltInType::Variant) => !names.is_empty(),
+        Some(_) => types.is_enumeration(data_type),
+        None => false,
+    };
+    if is_described {
+        return takt_ua::json::parse_described(text, types, data_type, value_rank).map_err(
+            |error| {
+                let kind = if value_rank >= 1 { "an array of " } else { "" };
+                let name = types.name(data_type);
+                let message = format!("`{}` is not {kind}{name}: {error}", output::printable(text));
+                explain::with_help(
+                    message,
+                    "Structures are written as JSON, as `takt read --json` shows them.",
+                )
+            },
+        );
+    }
+    let built_in_type = client.built_in_type(data_type).map_err(explained)?;
+    parse_as(text, built_in_type, value_rank).map_err(|error| {
+        match described.cache().refusal(data_type) {
+            Some(reason) if built_in_type == Some(BuiltInType::ExtensionObject) => {
+                error.wrap_err(format!("the DataType {data_type} has no fields: {reason}"))
+            }
+            _ => error,
+        }
+    })
+}
+
+/// Adds the names of structures in a JSON value.
+fn names_of_types(json: &Value, names: &mut Vec<String>) {
+    match json {
+        Value::Array(elements) => {
+            for element in elements {
+                names_of_types(element, names);
+            }
+        }
+        Value::Object(fields) => {
+            if let Some(Value::String(name)) = fields.get("$type") {
+                names.push(name.clone());
+            }
+            for field in fields.values() {
+                names_of_types(field, names);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Parses `text` as a value of a type. For any type, the form decides between number and text.

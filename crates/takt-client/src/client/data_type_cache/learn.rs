@@ -8,8 +8,8 @@ use takt_ua::structures::{
     StructureDescription,
 };
 use takt_ua::{
-    BuiltInType, DataTypes, DataValue, ExtensionObject, NodeId, QualifiedName, StatusCode, Variant,
-    ids,
+    BuiltInType, DataValue, DescribedTypes, ExtensionObject, NodeId, QualifiedName, StatusCode,
+    Variant, ids,
 };
 
 use super::DataTypeCache;
@@ -34,7 +34,7 @@ const MOST_SUBTYPES: usize = 5_000;
 const DEFAULT_BINARY: &str = "Default Binary";
 
 /// DataTypeDefinition of a DataType.
-enum Definition {
+pub(super) enum Definition {
     Structure(StructureDefinition),
     Enumeration(EnumDefinition),
     /// None, with the reason.
@@ -43,15 +43,15 @@ enum Definition {
 
 /// A DataType whose supertypes have to be known.
 pub(super) struct Undetermined {
-    pub(super) data_type: NodeId,
-    pub(super) name: QualifiedName,
+    data_type: NodeId,
+    name: QualifiedName,
     is_abstract: bool,
     definition: Definition,
 }
 
 /// Root of a tree of DataTypes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
+pub(super) enum Root {
     Structure,
     OptionSet,
     Enumeration,
@@ -59,7 +59,7 @@ enum Root {
 }
 
 /// Learns DataTypes from a server.
-pub(super) trait DataTypeServices: Requests {
+pub(super) trait DataTypeServices: Requests + Sized {
     /// Learns these DataTypes and those of their fields.
     async fn learn_data_types(
         &mut self,
@@ -70,6 +70,7 @@ pub(super) trait DataTypeServices: Requests {
         let mut queue = data_types.to_vec();
         loop {
             let mut seen = HashSet::new();
+            queue.truncate(super::MOST_TYPES);
             queue.retain(|id| !id.is_null() && !cache.is_asked(id) && seen.insert(id.clone()));
             let batch: Vec<NodeId> = queue.drain(..queue.len().min(BATCH)).collect();
             if batch.is_empty() || cache.count >= super::MOST_TYPES {
@@ -195,7 +196,7 @@ pub(super) trait DataTypeServices: Requests {
     /// Returns the roots of DataTypes, along the inverse of HasSubtype.
     async fn roots(
         &mut self,
-        known: &DataTypes,
+        known: &DescribedTypes,
         data_types: &[NodeId],
         budget: &mut AnswerBudget,
     ) -> Result<Vec<Option<Root>>, ClientError> {
@@ -331,6 +332,26 @@ pub(super) trait DataTypeServices: Requests {
         Ok(found)
     }
 
+    /// Learns a DataType and, if it is a structure, its subtypes.
+    async fn learn_subtypes(
+        &mut self,
+        cache: &mut DataTypeCache,
+        data_type: &NodeId,
+    ) -> Result<(), ClientError> {
+        let wanted = std::slice::from_ref(data_type);
+        self.learn_data_types(cache, wanted).await?;
+        let is_structure =
+            cache.types.built_in_type(data_type) == Some(BuiltInType::ExtensionObject);
+        // Any structure of the server is too many.
+        if !is_structure || data_type.standard_id() == Some(ids::STRUCTURE) {
+            return Ok(());
+        }
+        let mut budget = self.answer_budget();
+        let subtypes = self.subtypes(wanted, &mut budget).await?;
+        let subtypes: Vec<NodeId> = subtypes.into_iter().map(|(id, _)| id).collect();
+        self.learn_data_types(cache, &subtypes).await
+    }
+
     /// Learns the structures with these names.
     async fn learn_named(
         &mut self,
@@ -345,7 +366,10 @@ pub(super) trait DataTypeServices: Requests {
             .into_iter()
             .filter_map(|name| name.parse().ok());
         let ids: Vec<NodeId> = ids.collect();
-        for id in ids.iter().filter(|id| !cache.is_asked_encoding(id)) {
+        for id in &ids {
+            if cache.is_asked_encoding(id) {
+                continue;
+            }
             self.learn_encodings(cache, std::slice::from_ref(id), &[])
                 .await?;
         }
@@ -406,7 +430,7 @@ fn binary(references: Vec<ReferenceDescription>) -> Vec<NodeId> {
     found.map(|it| it.node_id.node_id.clone()).collect()
 }
 
-fn root_of(known: &DataTypes, data_type: &NodeId) -> Option<Root> {
+fn root_of(known: &DescribedTypes, data_type: &NodeId) -> Option<Root> {
     match data_type.standard_id() {
         Some(ids::STRUCTURE | ids::UNION) => return Some(Root::Structure),
         Some(ids::OPTION_SET) => return Some(Root::OptionSet),

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use takt_ua::json::{DescribedValues, EnumerationForm, UndecodedReason, UndecodedStructure};
 use takt_ua::structures::{EnumDescription, StructureDescription};
-use takt_ua::{BuiltInType, DataTypes, NodeId, Variant};
+use takt_ua::{BuiltInType, DescribedTypes, NodeId, Variant};
 
 use super::Client;
 use super::answer_budget::AnswerBudget;
@@ -39,7 +39,7 @@ const DEEPEST: usize = 16;
 /// They are those of one session: NamespaceIndexes may be others in the next one.
 #[derive(Debug)]
 pub struct DataTypeCache {
-    types: DataTypes,
+    types: DescribedTypes,
     /// Reasons why DataTypes and encodings have no description.
     refused: HashMap<NodeId, String>,
     count: usize,
@@ -51,7 +51,7 @@ pub struct DataTypeCache {
 impl Default for DataTypeCache {
     fn default() -> Self {
         Self {
-            types: DataTypes::default(),
+            types: DescribedTypes::default(),
             refused: HashMap::new(),
             count: 0,
             budget: AnswerBudget::new(MOST_MEMORY),
@@ -66,7 +66,7 @@ pub type DeclaredValue<'a> = (Option<&'a NodeId>, &'a Variant);
 impl DataTypeCache {
     /// Returns the descriptions that were learned.
     #[must_use]
-    pub fn types(&self) -> &DataTypes {
+    pub fn types(&self) -> &DescribedTypes {
         &self.types
     }
 
@@ -251,6 +251,19 @@ impl Client {
     ) -> Result<(), ClientError> {
         self.begin(cache);
         ready(self.learn_data_types(cache, data_types))
+    }
+
+    /// Learns a DataType and, if it is a structure, its subtypes: everything that a value of it can be.
+    ///
+    /// # Errors
+    /// As [`describe_values`](Self::describe_values).
+    pub fn describe_subtypes(
+        &mut self,
+        cache: &mut DataTypeCache,
+        data_type: &NodeId,
+    ) -> Result<(), ClientError> {
+        self.begin(cache);
+        ready(self.learn_subtypes(cache, data_type))
     }
 
     /// Learns the structures with these BrowseNames: `2:Point`, or `Point`.

@@ -15,7 +15,7 @@ use crate::client::views::{Follow, ViewServices};
 use crate::error::ClientError;
 
 /// Learns DataTypes without DataTypeDefinition.
-pub(super) trait OlderDefinitions: Requests {
+pub(super) trait OlderDefinitions: Requests + Sized {
     /// Learns an enumeration from its Property EnumStrings or EnumValues (OPC 10000-3, 5.8.3).
     async fn learn_older_enumeration(
         &mut self,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
+use takt_app::client::DeclaredValue;
 use takt_app::{ClientError, EventNotification, Outage, Subscription, SubscriptionOptions};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::time_limit::TimeLimit;
@@ -14,6 +15,7 @@ use super::event_query::{EventLineQuery, is_audit};
 use super::lost::LostNotifications;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
+use crate::commands::described::Described;
 use crate::{explain, output};
 
 /// Longest wait for an Event before the next check for an interrupt.
@@ -70,6 +72,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let mut outage = Outage::default();
     let mut lost = LostNotifications::default();
     let mut has_shown = false;
+    let mut described = Described::default();
     let end = TimeLimit::of(arguments.run_for);
     while !interrupt.is_set() {
         let left = end.left();
@@ -83,7 +86,8 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
                 }
                 if let Some(event) = event {
                     has_shown |= !Line::of(&event.fields).is_marker;
-                    show(&event, &names, arguments);
+                    described.learn_declared(subscription.client(), &declared(&event.fields));
+                    show(&event, &names, arguments, &described);
                 }
             }
             Err(error) if error.is_temporary() => {
@@ -102,10 +106,16 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     Ok(())
 }
 
-fn show(event: &EventNotification, names: &[String], arguments: &WatchArguments) {
+fn show(
+    event: &EventNotification,
+    names: &[String],
+    arguments: &WatchArguments,
+    described: &Described,
+) {
     let is_audit = Line::of(&event.fields).kind.starts_with("Audit");
     if arguments.event_type.is_some() || !is_audit {
-        show_fields(&event.fields, names, Shown::Time, arguments.connect.json);
+        let is_json = arguments.connect.json;
+        show_fields(&event.fields, names, Shown::Time, is_json, described);
     }
 }
 
@@ -116,12 +126,18 @@ pub(in crate::commands) enum Shown {
     DateAndTime,
 }
 
+/// Returns the fields of an Event, whose DataTypes are not known.
+pub(in crate::commands) fn declared(fields: &[Variant]) -> Vec<DeclaredValue<'_>> {
+    fields.iter().map(|field| (None, field)).collect()
+}
+
 /// Prints the fields of an [`EventLineQuery`] with these names: one line of a terminal, or JSON.
 pub(in crate::commands) fn show_fields(
     fields: &[Variant],
     names: &[String],
     shown: Shown,
     is_json: bool,
+    described: &Described,
 ) {
     let line = Line::of(fields);
     if is_json {
@@ -129,7 +145,7 @@ pub(in crate::commands) fn show_fields(
             .iter()
             .zip(fields)
             .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| (name.clone(), takt_ua::json::to_value(value)))
+            .map(|(name, value)| (name.clone(), described.json(value, None)))
             .collect();
         return output::line(json!(fields));
     }
