@@ -33,6 +33,7 @@ mod tcp_client;
 mod tcp_reverse_hello;
 mod tcp_secured;
 mod tcp_server;
+mod tcp_socket_user;
 mod trust_list;
 mod tsn_read_back;
 mod ua_built_in;
@@ -93,6 +94,7 @@ const TARGETS: &[(&str, Run)] = targets![
     tcp_reverse_hello,
     tcp_secured,
     tcp_server,
+    tcp_socket_user,
     trust_list,
     tsn_read_back,
     ua_built_in,

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_space::Peer;
+use takt_services::AuditedAction;
+use takt_space::{Caller, Peer, UserIdentity};
 
 /// Time in which the same refusal is logged once.
 const QUIET: Duration = Duration::from_secs(60);
@@ -61,19 +62,66 @@ pub fn shown(text: &str) -> String {
 /// Returns the line for a login with a wrong password or an unknown name. Both look alike, so that the log does not tell which names
 /// are known.
 pub fn refused_login(name: &str, peer: &Peer) -> String {
-    let origin = match (peer.network(), peer.user()) {
-        (Some(address), _) => format!("address {address}"),
-        (None, Some(user)) => format!("Unix user {user}"),
-        (None, None) => "an unknown client".to_owned(),
-    };
-    let name = shown(name);
+    let (origin, name) = (origin(peer), shown(name));
     format!(
         "login refused to {origin}: the user {name} is unknown, or the password is wrong: see `takt user list`"
     )
 }
 
+/// Returns the line for a Write or Call that is refused because of the roles of the caller; `None` for other actions.
+pub(crate) fn refused_action(caller: &Caller, action: &AuditedAction<'_>) -> Option<String> {
+    let service = match action {
+        AuditedAction::Write { .. } => "Write",
+        AuditedAction::Call { .. } => "Call",
+        _ => return None,
+    };
+    let peer = caller.peer();
+    let client = match &caller.user {
+        UserIdentity::Anonymous => origin(peer),
+        UserIdentity::UserName { name } | UserIdentity::Application { name } => {
+            format!("the user {} of {}", shown(name), origin(peer))
+        }
+        UserIdentity::Certificate { subject, .. } | UserIdentity::Issued { subject, .. } => {
+            format!("the user {} of {}", shown(subject), origin(peer))
+        }
+    };
+    let reason = match (&caller.user, peer) {
+        (UserIdentity::Anonymous, Peer::Tcp { user: Some(_), .. }) => {
+            "over TCP, only the Unix user of the server and those with a role have this right: `takt user add` gives a role, and \
+             trust_loopback allows it to everybody on the loopback interface"
+        }
+        (UserIdentity::Anonymous, Peer::Tcp { user: None, .. }) if peer.is_on_loopback() => {
+            "the kernel does not name its Unix user, as for clients of containers: it can log in as a user that `takt user add` has \
+             added, and trust_loopback allows it to everybody on the loopback interface"
+        }
+        (UserIdentity::Anonymous, Peer::Tcp { .. }) => {
+            "anonymous clients of other hosts only read: `takt user add` adds a user"
+        }
+        _ => "its roles do not permit it: see `takt user list`",
+    };
+    Some(format!("{service} refused to {client}: {reason}"))
+}
+
+/// Returns the origin of a client: what the operating system says about it.
+fn origin(peer: &Peer) -> String {
+    match (peer.network(), peer.user()) {
+        (Some(address), Some(user)) => format!("Unix user {user} at address {address}"),
+        (Some(address), None) if peer.is_on_loopback() => {
+            format!("an unknown Unix user at address {address}")
+        }
+        (Some(address), None) => format!("address {address}"),
+        (None, Some(user)) => format!("Unix user {user}"),
+        (None, None) => "an unknown client".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use takt_space::{Channel, ChannelSecurity};
+    use takt_ua::NodeIdRef;
+
     use super::*;
 
     #[test]
@@ -84,6 +132,37 @@ mod tests {
         assert!(refusals.is_new("a", now + QUIET));
         let logged = (0..1000).filter(|number| refusals.is_new(&number.to_string(), now + QUIET));
         assert!(logged.count() < MOST_REFUSALS);
+    }
+
+    #[test]
+    fn a_refused_write_names_the_unix_user_and_the_option() {
+        let line = |address: [u8; 4], user| {
+            let channel = Channel {
+                id: 1,
+                peer: Peer::Tcp {
+                    address: (address, 50_000).into(),
+                    user,
+                },
+                security: ChannelSecurity::none(),
+            };
+            let write = AuditedAction::Write {
+                node_id: NodeIdRef::NULL,
+                attribute_id: 13,
+                index_range: "",
+            };
+            refused_action(&Caller::of_channel(Arc::new(channel)), &write).unwrap()
+        };
+        let other = line([127, 0, 0, 1], Some(4711));
+        assert!(other.starts_with("Write refused to Unix user 4711 at address 127.0.0.1: "));
+        let unknown = line([127, 0, 0, 1], None);
+        let start = "Write refused to an unknown Unix user at address 127.0.0.1: ";
+        assert!(unknown.starts_with(start), "{unknown}");
+        for local in [other, unknown] {
+            assert!(local.contains("trust_loopback"), "{local}");
+        }
+        let remote = line([192, 0, 2, 7], None);
+        assert!(remote.starts_with("Write refused to address 192.0.2.7: "));
+        assert!(!remote.contains("trust_loopback"), "{remote}");
     }
 
     #[test]

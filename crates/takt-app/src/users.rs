@@ -8,17 +8,18 @@ mod unix;
 mod user;
 
 use std::fs::File;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use takt_crypto::{Certificate, FileState, PasswordHash, PasswordProofs, PolicyProfile, now};
-use takt_services::{ForwardedIdentity, IssuedUser, Users};
-use takt_space::{Peer, RoleSet};
+use takt_services::{AuditedAction, ForwardedIdentity, IssuedUser, Users};
+use takt_space::{Caller, Peer, RoleSet, UserRole};
 use takt_ua::StatusCode;
 
 use crate::issued_tokens::IssuedTokens;
 use crate::private_file;
-use crate::refusals::{Refusals, refused_login, shown};
+use crate::refusals::{Refusals, refused_action, refused_login, shown};
 use user::{read, write};
 
 pub use unix::{unix_group, unix_user};
@@ -29,6 +30,8 @@ pub use user::{User, UserKind, UserProof, UsersError};
 pub struct UserFile {
     path: PathBuf,
     anonymous: RoleSet,
+    /// True if anonymous users from the loopback interface are operators.
+    trusts_loopback: bool,
     /// The Unix user that runs this process.
     own_user: u32,
     state: Mutex<State>,
@@ -53,8 +56,8 @@ struct State {
 }
 
 impl UserFile {
-    /// Creates the users of a file, which may be missing. Anonymous users beyond the loopback interface have the Roles
-    /// `anonymous`.
+    /// Creates the users of a file, which may be missing. Anonymous users over TCP have the Roles `anonymous`, unless the operating
+    /// system confirms a Unix user that has others.
     pub fn new(path: PathBuf, anonymous: RoleSet) -> Self {
         let state = State {
             read_at: None,
@@ -65,6 +68,7 @@ impl UserFile {
         Self {
             path,
             anonymous,
+            trusts_loopback: false,
             own_user: rustix::process::geteuid().as_raw(),
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
@@ -77,6 +81,12 @@ impl UserFile {
     /// Accepts the tokens of an authorization service as well.
     pub(crate) fn with_issued_tokens(mut self, issued: Option<IssuedTokens>) -> Self {
         self.issued = issued;
+        self
+    }
+
+    /// Makes anonymous users from the loopback interface operators, as long as the file has no Unix user or group.
+    pub(crate) fn trusting_loopback(mut self, trusts: bool) -> Self {
+        self.trusts_loopback = trusts;
         self
     }
 
@@ -187,6 +197,22 @@ impl UserFile {
     }
 }
 
+impl UserFile {
+    /// Returns the Roles of a client over TCP of whom only the address counts.
+    fn of_address(&self, peer: &Peer, users: &[User]) -> RoleSet {
+        let mut proofs = users.iter().map(|user| user.proof.kind());
+        // It may be a Unix user whose rights the file limits.
+        if proofs.any(|kind| kind != UserKind::Login) {
+            return self.anonymous;
+        }
+        let roles = peer.roles().union(self.anonymous);
+        match self.trusts_loopback && peer.is_on_loopback() {
+            true => roles.union(UserRole::Operator.into()),
+            false => roles,
+        }
+    }
+}
+
 /// Returns the hash of the password of a user, and its Roles.
 fn password_of<'u>(users: &'u [User], name: &str) -> Option<(&'u PasswordHash, RoleSet)> {
     let mut logins = users.iter();
@@ -285,28 +311,38 @@ impl Users for UserFile {
                 let known = users.find(|known| known.is(name, UserKind::Login));
                 known.map(|known| known.roles.authenticated())
             }
+            // A client over TCP, whose groups the other server does not know.
+            ForwardedIdentity::Unix { user, groups } if groups.is_empty() => {
+                Some(self.anonymous(&Peer::Tcp {
+                    address: (Ipv4Addr::LOCALHOST, 0).into(),
+                    user: Some(*user),
+                }))
+            }
             ForwardedIdentity::Unix { user, groups } => Some(self.anonymous(&Peer::SharedMemory {
                 user: Some(*user),
                 process: None,
                 groups: groups.clone(),
             })),
-            ForwardedIdentity::Address(address) => Some(self.anonymous(&Peer::Tcp {
-                address: (*address, 0).into(),
-            })),
+            ForwardedIdentity::Address(address) => {
+                Some(self.anonymous(&Peer::tcp((*address, 0).into())))
+            }
             ForwardedIdentity::Other => None,
         }
     }
 
-    /// The Unix user that runs the server, and root, have all Roles over shared memory. Others have those of the file.
+    /// The Unix user that runs the server, and root, have all Roles. Others have those of the file.
     fn anonymous(&self, peer: &Peer) -> RoleSet {
         let (users, is_known) = {
             let state = self.current();
             (Arc::clone(&state.users), state.is_known)
         };
         match peer {
-            Peer::SharedMemory {
-                user: Some(user), ..
-            } if *user == self.own_user || *user == 0 => RoleSet::ALL,
+            _ if peer
+                .user()
+                .is_some_and(|user| user == self.own_user || user == 0) =>
+            {
+                RoleSet::ALL
+            }
             // A damaged file may limit everybody.
             _ if !is_known => self.anonymous,
             Peer::SharedMemory {
@@ -315,17 +351,18 @@ impl Users for UserFile {
                 ..
             } => unix::roles(&users, *user, groups)
                 .map_or_else(|| peer.roles(), RoleSet::authenticated),
-            // It may be any Unix user of this host, also one whose rights the file limits.
-            Peer::Tcp { .. }
-                if users
-                    .iter()
-                    .any(|user| user.proof.kind() != UserKind::Login) =>
-            {
-                self.anonymous
+            Peer::Tcp { user, .. } => {
+                let entry = user.and_then(|user| unix::roles(&users, user, &[]));
+                entry.map_or_else(|| self.of_address(peer, &users), RoleSet::authenticated)
             }
-            Peer::Tcp { .. } => peer.roles().union(self.anonymous),
             // The kernel did not say who it is.
             Peer::SharedMemory { user: None, .. } => self.anonymous,
+        }
+    }
+
+    fn refused(&self, caller: &Caller, action: &AuditedAction<'_>) {
+        if let Some(line) = refused_action(caller, action) {
+            self.refusals.warn(&line);
         }
     }
 }

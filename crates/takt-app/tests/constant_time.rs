@@ -76,9 +76,7 @@ const MEASURED: [&str; 4] = [
 ];
 
 fn peer() -> Peer {
-    Peer::Tcp {
-        address: ([192, 0, 2, 7], 50_000).into(),
-    }
+    Peer::tcp(([192, 0, 2, 7], 50_000).into())
 }
 
 // ---- the processes in which it is counted

@@ -213,7 +213,7 @@ mod tests {
 
     fn remote(address: &str) -> Caller {
         let address = address.parse().unwrap();
-        caller(Peer::Tcp { address })
+        caller(Peer::tcp(address))
     }
 
     fn names(budget: NameBudget) -> (Names, tempfile::TempDir) {

@@ -329,9 +329,14 @@ pub(crate) fn claimed_name(caller: &Caller) -> Option<&str> {
     }
 }
 
-/// Returns whether the Roles of `caller` have the permission to add nodes.
-fn is_engineer(caller: &Caller) -> bool {
-    caller.roles.permissions() & PermissionType::AddNode != 0
+/// Returns whether `caller` may add the nodes of any Provider: its Roles permit it, and its identity is one by which a Provider is
+/// known. Over `opc.tcp` that is a user or a secret, not the Unix user of a socket, which may be that of a relay.
+pub(crate) fn is_engineer(caller: &Caller) -> bool {
+    let is_known = match &caller.user {
+        UserIdentity::Anonymous | UserIdentity::Application { .. } => caller.peer().is_local(),
+        _ => true,
+    };
+    is_known && caller.roles.permissions() & PermissionType::AddNode != 0
 }
 
 fn digest(secret: &str) -> Vec<u8> {

@@ -13,7 +13,7 @@ use takt_app::serve::{ServeError, Serving, Traffic};
 use takt_app::{ClientOptions, ClientSecurity, Endpoint, SecurityChoice, model};
 use takt_services::Server;
 use takt_shm::Runtime;
-use takt_space::{AddressSpace, CallError, Caller, MethodHandler, UserRole};
+use takt_space::{AddressSpace, CallError, Caller, MethodHandler};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
@@ -27,7 +27,7 @@ use crate::key_push::{KeyPush, KeyPushParts};
 use crate::mirror::Mirrors;
 use crate::names::Names;
 use crate::namespaces;
-use crate::providers::Providers;
+use crate::providers::{Providers, is_engineer};
 use crate::rules::Rules;
 use crate::security_groups::{self, SecurityGroups};
 
@@ -250,7 +250,7 @@ fn bind_methods(
     space.set_method(
         &NodeId::numeric(model, model::REGISTRY_FORGET),
         durable.handler(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-            if !caller.roles.contains(UserRole::Engineer) {
+            if !is_engineer(caller) {
                 return Err(CallError::from(StatusCode::BadUserAccessDenied));
             }
             match inputs.first() {

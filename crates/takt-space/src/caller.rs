@@ -13,10 +13,12 @@ use crate::role::{RoleSet, UserRole};
 /// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
-    /// A client over `opc.tcp` (OPC 10000-6, 7): the operating system authenticates only its address.
+    /// A client over `opc.tcp` (OPC 10000-6, 7).
     Tcp {
         /// Address and port.
         address: SocketAddr,
+        /// Unix user id of a process of this host, if the operating system confirms it.
+        user: Option<u32>,
     },
     /// A process of this host over shared memory, `opc.iox2`.
     SharedMemory {
@@ -30,26 +32,30 @@ pub enum Peer {
 }
 
 impl Peer {
+    /// Creates a client over `opc.tcp` whose Unix user is unknown.
+    #[must_use]
+    pub fn tcp(address: SocketAddr) -> Self {
+        Self::Tcp {
+            address,
+            user: None,
+        }
+    }
+
     /// Returns the Unix user, if the operating system confirms it.
     #[must_use]
     pub fn user(&self) -> Option<u32> {
         match self {
-            Self::Tcp { .. } => None,
-            Self::SharedMemory { user, .. } => *user,
+            Self::Tcp { user, .. } | Self::SharedMemory { user, .. } => *user,
         }
     }
 
-    /// Returns the Roles of a peer without an authenticated user, unless a server has other rules: on one host, the host is the
-    /// boundary.
+    /// Returns the Roles of a peer without an authenticated user, unless a server has other rules.
     #[must_use]
     pub fn roles(&self) -> RoleSet {
         use UserRole::{Anonymous, AuthenticatedUser, Engineer, Observer, Operator};
         match self {
             Self::SharedMemory { .. } => {
                 RoleSet::of(&[Anonymous, AuthenticatedUser, Observer, Operator, Engineer])
-            }
-            Self::Tcp { .. } if self.is_on_loopback() => {
-                RoleSet::of(&[Anonymous, Observer, Operator])
             }
             Self::Tcp { .. } => RoleSet::of(&[Anonymous, Observer]),
         }
@@ -59,7 +65,7 @@ impl Peer {
     #[must_use]
     pub fn is_on_loopback(&self) -> bool {
         match self {
-            Self::Tcp { address } => address.ip().to_canonical().is_loopback(),
+            Self::Tcp { address, .. } => address.ip().to_canonical().is_loopback(),
             Self::SharedMemory { .. } => false,
         }
     }
@@ -69,7 +75,7 @@ impl Peer {
     #[must_use]
     pub fn network(&self) -> Option<IpAddr> {
         match self {
-            Self::Tcp { address } => Some(match address.ip().to_canonical() {
+            Self::Tcp { address, .. } => Some(match address.ip().to_canonical() {
                 IpAddr::V6(address) => {
                     IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64))
                 }
@@ -90,7 +96,7 @@ impl Peer {
 impl fmt::Display for Peer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tcp { address } => write!(formatter, "{address}"),
+            Self::Tcp { address, .. } => write!(formatter, "{address}"),
             Self::SharedMemory { process, .. } if process.is_some() => {
                 write!(formatter, "process {}", process.unwrap_or_default())
             }
@@ -329,9 +335,7 @@ mod tests {
     #[test]
     fn a_subscription_of_an_anonymous_user_is_taken_over_if_the_channels_prove_the_application() {
         let over_tcp = |mode, user| {
-            let peer = Peer::Tcp {
-                address: ([10, 0, 0, 7], 4840).into(),
-            };
+            let peer = Peer::tcp(([10, 0, 0, 7], 4840).into());
             let security = ChannelSecurity {
                 mode,
                 ..ChannelSecurity::none()
@@ -403,7 +407,7 @@ mod tests {
         assert_eq!(shown(Some(1000), None), "a process of user 1000");
         assert_eq!(shown(None, None), "a process of this host");
         let address: SocketAddr = ([10, 0, 0, 7], 4840).into();
-        assert_eq!(Peer::Tcp { address }.to_string(), "10.0.0.7:4840");
-        assert_eq!(Peer::Tcp { address }.user(), None);
+        assert_eq!(Peer::tcp(address).to_string(), "10.0.0.7:4840");
+        assert_eq!(Peer::tcp(address).user(), None);
     }
 }

@@ -135,7 +135,7 @@ mod tests {
         };
         let tcp = |mode| {
             let address = ([127, 0, 0, 1], 50_000).into();
-            channel(Peer::Tcp { address }, mode)
+            channel(Peer::tcp(address), mode)
         };
         let none = MessageSecurityMode::None;
         let local = Peer::SharedMemory {

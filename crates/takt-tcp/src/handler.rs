@@ -9,12 +9,22 @@ use takt_ua::request_handler::{CompletionWaker, RequestHandler};
 use crate::error::TransportError;
 use crate::server_event::ChannelDescription;
 
+/// Client at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpPeer {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// Unix user that made the client's socket, if it is one of this host and of this network namespace, and the kernel names the
+    /// user.
+    pub user: Option<u32>,
+}
+
 /// Begin and end of the SecureChannels of a [`TcpServer`](crate::TcpServer), for the handler of their requests.
 pub trait TcpChannels: RequestHandler {
-    /// Notes that the client at `address` has opened a SecureChannel, and returns the state that the handler keeps for it.
+    /// Notes that a client has opened a SecureChannel, and returns the state that the handler keeps for it.
     fn connect(
         &self,
-        address: SocketAddr,
+        peer: TcpPeer,
         channel: ChannelDescription<'_>,
         waker: CompletionWaker,
     ) -> Self::Connection;

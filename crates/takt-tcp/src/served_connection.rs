@@ -13,7 +13,8 @@ use takt_ua::StatusCode;
 use takt_ua::request_handler::{CompletionWaker, RequestOutcome};
 
 use crate::error::TransportError;
-use crate::handler::TcpChannels;
+use crate::handler::{TcpChannels, TcpPeer};
+use crate::local_users::LocalUsers;
 use crate::server_connection::{ServerConnection, Turns};
 use crate::server_event::{RequestBody, ServerEvent};
 
@@ -59,6 +60,8 @@ pub(crate) struct ServedConnection<C> {
     number: u64,
     /// Limit of the server on lines about clients that misbehave.
     log: Arc<LogLimit>,
+    /// Question for the Unix user of the client.
+    users: Arc<LocalUsers>,
     machine: ServerConnection,
     /// State of the handler; `None` until the SecureChannel is open, and after it is closed.
     handled: Option<C>,
@@ -84,7 +87,7 @@ impl<C> ServedConnection<C> {
     pub(crate) fn new(
         socket: OwnedFd,
         address: SocketAddr,
-        (number, log): (u64, Arc<LogLimit>),
+        (number, log, users): (u64, Arc<LogLimit>, Arc<LocalUsers>),
         mut machine: ServerConnection,
         waker: CompletionWaker,
         now: Instant,
@@ -95,6 +98,7 @@ impl<C> ServedConnection<C> {
             address,
             number,
             log,
+            users,
             machine,
             waits_in_line: false,
             handled: None,
@@ -342,7 +346,11 @@ impl<C> ServedConnection<C> {
                 }
                 ServerEvent::Opened(channel) => {
                     let waker = Arc::clone(&self.waker);
-                    let handled = handler.connect(self.address, channel, waker);
+                    let peer = TcpPeer {
+                        address: self.address,
+                        user: self.users.client_of(&self.socket, self.address),
+                    };
+                    let handled = handler.connect(peer, channel, waker);
                     self.machine.set_session(handler.has_session(&handled));
                     self.handled = Some(handled);
                     // Opening took milliseconds: the others come first now.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use takt_app::{Client, ClientOptions};
-use takt_tests::network::{HostPair, NETWORKS};
+use takt_tests::network::{HostPair, NETWORKS, NamespaceHost};
 use takt_tests::privileged::Test;
 use takt_tests::{Process, Registry, Sandbox, process};
 use takt_ua::structures::GetEndpointsRequest;
@@ -20,8 +20,8 @@ pub(crate) fn tests() -> Vec<Test> {
     vec![
         Test {
             name: "anonymous_clients_from_elsewhere_only_read",
-            needs,
-            run: || in_namespace(anonymous_clients_from_elsewhere_only_read),
+            needs: NETWORKS,
+            run: anonymous_clients_from_elsewhere_only_read,
         },
         Test {
             name: "an_endpoint_without_a_certificate_is_not_opened",
@@ -64,8 +64,29 @@ fn enter() {
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.unwrap();
 }
 
+/// Two hosts, joined by a cable: the servers are on one, the clients on the other one.
 fn anonymous_clients_from_elsewhere_only_read() {
+    let hosts = HostPair::new();
+    let (plant, office) = (&hosts.first, &hosts.second);
+    plant.run("ip", "link set lo up");
+    plant.run("ip", &format!("address add {ADDRESS}/24 dev takt0"));
+    office.run("ip", "address add 10.84.77.2/24 dev takt1");
+    let test = || {
+        plant.entrance().enter();
+        only_users_write_from(office);
+    };
+    let ended = std::thread::scope(|scope| scope.spawn(test).join());
+    if let Err(panic) = ended {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn only_users_write_from(office: &NamespaceHost) {
     let sandbox = Sandbox::new();
+    let there = |arguments: &[&str]| {
+        let arguments = takt_tests::sandbox::patient(arguments);
+        process::run("takt", &mut office.takt(&sandbox, &arguments), PATIENCE)
+    };
     let state = sandbox.data_directory().join("takt");
     let in_state = |name: &str| state.join(name).to_str().unwrap().to_owned();
     let (certificates, users) = (in_state("pki"), in_state("users"));
@@ -116,35 +137,35 @@ fn anonymous_clients_from_elsewhere_only_read() {
         let write = ["write", endpoint, node, "80"];
         // The Provider is registered a moment later.
         let begin = std::time::Instant::now();
-        while !sandbox.run(&read).status.success() {
+        while !there(&read).status.success() {
             assert!(
                 begin.elapsed() < PATIENCE,
                 "{}",
-                sandbox.run(&read).expect_failure()
+                there(&read).expect_failure()
             );
         }
-        let none = sandbox.run(&[&read[..], &["--security", "none"]].concat());
+        let none = there(&[&read[..], &["--security", "none"]].concat());
         let none = none.expect_failure();
         assert!(none.contains("secure endpoints only"), "{none}");
-        let anonymous = sandbox.run(&write).expect_failure();
+        let anonymous = there(&write).expect_failure();
         assert!(anonymous.contains("BadUserAccessDenied"), "{anonymous}");
         assert!(anonymous.contains("takt user add"), "{anonymous}");
-        let observer = sandbox.run(&[&write[..], &as_user("observer")].concat());
+        let observer = there(&[&write[..], &as_user("observer")].concat());
         let observer = observer.expect_failure();
         assert!(observer.contains("BadUserAccessDenied"), "{observer}");
-        let operator = sandbox.run(&[&write[..], &as_user("operator")].concat());
+        let operator = there(&[&write[..], &as_user("operator")].concat());
         assert!(operator.expect_success().contains("80"));
     }
     let call = ["call", &endpoint, "Start"];
-    let anonymous = sandbox.run(&call).expect_failure();
+    // On the host of the server, the kernel names the Unix user behind each address.
+    let _ = sandbox.run(&call).expect_success();
+    let anonymous = there(&call).expect_failure();
     assert!(anonymous.contains("BadUserAccessDenied"), "{anonymous}");
-    let _ = sandbox
-        .run(&[&call[..], &as_user("operator")].concat())
-        .expect_success();
+    let _ = there(&[&call[..], &as_user("operator")].concat()).expect_success();
     let _ = sandbox
         .run(&["user", "remove", "operator"])
         .expect_success();
-    let removed = sandbox.run(&[&call[..], &as_user("operator")].concat());
+    let removed = there(&[&call[..], &as_user("operator")].concat());
     let removed = removed.expect_failure();
     assert!(removed.contains("ActivateSession"), "{removed}");
 }

@@ -7,7 +7,7 @@ use takt_crypto::{CertificateError, PeerCertificate};
 use takt_services::{AuditedAction, Connection, Server};
 use takt_shm::{ApplicationName, PeerCredentials};
 use takt_space::{Caller, Channel, ChannelSecurity, Peer};
-use takt_tcp::{ChannelDescription, SecurityError, TransportError};
+use takt_tcp::{ChannelDescription, SecurityError, TcpPeer, TransportError};
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::MessageSecurityMode;
@@ -96,7 +96,7 @@ impl RequestHandler for Services {
 impl takt_tcp::TcpChannels for Services {
     fn connect(
         &self,
-        address: SocketAddr,
+        TcpPeer { address, user }: TcpPeer,
         channel: ChannelDescription<'_>,
         waker: CompletionWaker,
     ) -> Connection {
@@ -111,7 +111,7 @@ impl takt_tcp::TcpChannels for Services {
         let is_beyond = self.none_on_loopback_only && !address.ip().to_canonical().is_loopback();
         let is_restricted =
             (!self.allows_none || is_beyond) && security.mode == MessageSecurityMode::None;
-        let peer = Peer::Tcp { address };
+        let peer = Peer::Tcp { address, user };
         let mut connection = self.server.connect(peer, security, endpoint_url, waker);
         if is_restricted {
             connection.restrict_to_discovery();
@@ -129,7 +129,7 @@ impl takt_tcp::TcpChannels for Services {
         };
         let channel = Channel {
             id: 0,
-            peer: Peer::Tcp { address },
+            peer: Peer::tcp(address),
             security: ChannelSecurity {
                 client_certificate: Arc::clone(client),
                 ..ChannelSecurity::none()

@@ -77,6 +77,8 @@ pub struct ServeOptions {
     pub core: Option<usize>,
     /// Scheduling policy of the thread, which is inherited as well; by default that of the starting thread.
     pub policy: Option<Policy>,
+    /// True if no endpoint over TCP is opened: only processes of this host reach the server, over shared memory.
+    pub no_tcp: bool,
     /// Security of the endpoints over TCP.
     pub security: EndpointSecurity,
     /// Places of the audit log; by default there is none.
@@ -101,6 +103,7 @@ impl Default for ServeOptions {
             public_services: true,
             core: None,
             policy: None,
+            no_tcp: false,
             security: EndpointSecurity::default(),
             audit: Vec::new(),
             advertise: None,
@@ -137,7 +140,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's name.
+    /// Opens `endpoints` and serves `server` there, without those over TCP if the options say so. Endpoints over shared memory have the
+    /// application's name.
     ///
     /// It raises the soft limit of the process on file descriptors to the hard limit, and makes its allocator
     /// [return large buffers](takt_rt::heap::return_large_buffers),
@@ -154,6 +158,9 @@ impl Serving {
         takt_rt::heap::return_large_buffers();
         large_memory::prepare_with(takt_rt::heap::provide_pages);
         large_memory::keep_freed(kept_memory::MOST);
+        let mut endpoints = endpoints.to_vec();
+        endpoints.retain(|endpoint| !options.no_tcp || endpoint.is_shared_memory());
+        let endpoints = endpoints.as_slice();
         let max_connections = capacity::max_connections(
             options.max_connections,
             server.max_sessions(),
@@ -364,6 +371,13 @@ impl Transports {
             );
         }
         let server = &self.services.server;
+        if options.security.trust_loopback {
+            tracing::warn!(
+                endpoint = %url,
+                "trust_loopback is set: every Unix user of this host, and everybody whose connections come from its loopback interface, \
+                 can write and call here"
+            );
+        }
         let (announced, rule) = advertised::announced(&url, options.advertise.as_ref());
         let text = announced.to_string();
         if self.tcp.is_empty() && !options.reverse_connect.is_empty() {

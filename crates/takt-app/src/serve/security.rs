@@ -31,8 +31,12 @@ pub struct EndpointSecurity {
     pub allow_none: bool,
     /// File of users; by default `users` in the user's [state folder](crate::state_directory). It may be missing.
     pub users: Option<PathBuf>,
-    /// Let anonymous users beyond the loopback interface write and call. Otherwise they have the role Observer.
+    /// Let all anonymous users over TCP write and call. Otherwise they have the role Observer, unless the operating system confirms
+    /// their Unix user: that of the server and root have all roles, another one those of the file.
     pub anonymous_operators: bool,
+    /// Let anonymous users from the loopback interface write and call, whoever runs them: other Unix users of this host, too, and
+    /// those in containers that reach it.
+    pub trust_loopback: bool,
     /// Elliptic curves of SecurityPolicies that are offered besides those with RSA. Each has a certificate of its own.
     pub curves: OfferedCurves,
     /// Authorization service whose JSON Web Tokens are accepted, besides the users in the file.
@@ -128,8 +132,10 @@ impl EndpointSecurity {
             true => observer.union(UserRole::Operator.into()),
             false => observer,
         };
-        let users = UserFile::new(path.unwrap_or_default(), anonymous);
-        server.set_users(Arc::new(users.with_issued_tokens(issued)));
+        let users = UserFile::new(path.unwrap_or_default(), anonymous)
+            .with_issued_tokens(issued)
+            .trusting_loopback(self.trust_loopback);
+        server.set_users(Arc::new(users));
         Ok(())
     }
 }

@@ -8,9 +8,7 @@ use takt_space::UserRole;
 use super::*;
 
 fn peer(last: u8) -> Peer {
-    Peer::Tcp {
-        address: ([192, 0, 2, last], 50_000).into(),
-    }
+    Peer::tcp(([192, 0, 2, last], 50_000).into())
 }
 
 fn user(name: &str, password: &str) -> User {
@@ -158,11 +156,9 @@ fn unix_users_have_the_roles_of_the_file() {
     let roles = |peer: &Peer| users.anonymous(peer).to_string();
     let usual = "anonymous,authenticated-user,observer,operator,engineer";
     let stranger = rustix::process::geteuid().as_raw() + 4711;
-    let loopback = Peer::Tcp {
-        address: ([127, 0, 0, 1], 50_000).into(),
-    };
+    let loopback = Peer::tcp(([127, 0, 0, 1], 50_000).into());
     assert_eq!(roles(&process(Some(stranger), 100)), usual);
-    assert_eq!(roles(&loopback), "anonymous,observer,operator");
+    assert_eq!(roles(&loopback), "anonymous,observer");
     let add = |name: &str, roles: &str, proof| {
         let (name, roles) = (name.to_owned(), roles.parse().unwrap());
         users.add(User { name, roles, proof }).unwrap();
@@ -175,7 +171,6 @@ fn unix_users_have_the_roles_of_the_file() {
     add("bert", "security-admin", UserProof::UnixUser(stranger));
     let admin = format!("{everybody},security-admin");
     assert_eq!(roles(&process(Some(stranger), 100)), admin);
-    // Every Unix user of this host can come from the loopback interface.
     assert_eq!(roles(&loopback), "observer");
     assert_eq!(roles(&process(None, 100)), "observer");
     let own = rustix::process::geteuid().as_raw();
@@ -183,6 +178,77 @@ fn unix_users_have_the_roles_of_the_file() {
         assert_eq!(users.anonymous(&process(Some(all), 100)), RoleSet::ALL);
     }
     assert!(!users.allows_user_names() && !users.allows_certificates());
+}
+
+fn local(user: Option<u32>) -> Peer {
+    Peer::Tcp {
+        address: ([127, 0, 0, 1], 50_000).into(),
+        user,
+    }
+}
+
+/// The loopback interface is open to all Unix users of a host, and to others behind relays.
+#[test]
+fn over_tcp_the_unix_user_decides_as_over_shared_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let own = rustix::process::geteuid().as_raw();
+    let stranger = own + 4711;
+    for all in [own, 0] {
+        assert_eq!(users.anonymous(&local(Some(all))), RoleSet::ALL);
+    }
+    let roles = |user| users.anonymous(&local(user)).to_string();
+    assert_eq!(roles(Some(stranger)), "anonymous,observer");
+    assert_eq!(roles(None), "anonymous,observer");
+    users
+        .add(User {
+            name: "bert".to_owned(),
+            roles: UserRole::Operator.into(),
+            proof: UserProof::UnixUser(stranger),
+        })
+        .unwrap();
+    let operator = "anonymous,authenticated-user,observer,operator";
+    assert_eq!(roles(Some(stranger)), operator);
+    assert_eq!(roles(Some(stranger + 1)), "observer");
+    assert_eq!(roles(None), "observer");
+    // The same through a registry, which does not know the groups of its client.
+    let through = |user, groups| {
+        let identity = ForwardedIdentity::Unix { user, groups };
+        users.limit(&identity).unwrap().to_string()
+    };
+    assert_eq!(through(stranger, Vec::new()), operator);
+    assert_eq!(through(stranger + 1, Vec::new()), "observer");
+    assert_eq!(
+        users.limit(&ForwardedIdentity::Unix {
+            user: own,
+            groups: Vec::new()
+        }),
+        Some(RoleSet::ALL)
+    );
+    assert!(through(stranger + 1, vec![100]).contains("operator"));
+}
+
+#[test]
+fn a_trusted_loopback_interface_makes_operators() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder).trusting_loopback(true);
+    let stranger = rustix::process::geteuid().as_raw() + 4711;
+    for user in [Some(stranger), None] {
+        let roles = users.anonymous(&local(user)).to_string();
+        assert_eq!(roles, "anonymous,observer,operator");
+    }
+    assert_eq!(users.anonymous(&peer(1)).to_string(), "anonymous,observer");
+    // It may be a Unix user whose rights the file limits.
+    users
+        .add(User {
+            name: "plant".to_owned(),
+            roles: UserRole::Observer.into(),
+            proof: UserProof::UnixGroup(100),
+        })
+        .unwrap();
+    for user in [Some(stranger), None] {
+        assert_eq!(users.anonymous(&local(user)).to_string(), "observer");
+    }
 }
 
 #[test]

@@ -235,7 +235,7 @@ impl DiscoveryServer for Discovery {
 /// Returns a server with the host of the caller where it has given all addresses of another host.
 fn as_seen_here(caller: &Caller, server: &RegisteredServer) -> RegisteredServer {
     let mut server = server.clone();
-    if let Peer::Tcp { address } = caller.peer()
+    if let Peer::Tcp { address, .. } = caller.peer()
         && !is_on_this_host(caller)
     {
         let host = address.ip().to_canonical().to_string();

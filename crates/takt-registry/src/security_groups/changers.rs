@@ -89,7 +89,7 @@ mod tests {
     fn the_log_has_the_name_of_the_caller() {
         let address = ([127, 0, 0, 1], 50_000).into();
         let mode = MessageSecurityMode::SignAndEncrypt;
-        let mut caller = caller(Peer::Tcp { address }, mode, UserRole::SecurityAdmin);
+        let mut caller = caller(Peer::tcp(address), mode, UserRole::SecurityAdmin);
         caller.user = UserIdentity::UserName {
             name: "sec\n".to_owned(),
         };
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(local(UserRole::Operator), (denied, denied));
         let remote = |mode, role| {
             let address = ([127, 0, 0, 1], 50_000).into();
-            let caller = caller(Peer::Tcp { address }, mode, role);
+            let caller = caller(Peer::tcp(address), mode, role);
             assert_eq!(adder(&caller, OWN), changer(&caller, OWN));
             adder(&caller, OWN)
         };

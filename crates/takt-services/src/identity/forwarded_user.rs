@@ -70,7 +70,17 @@ impl ForwardedUser {
                 user: *user,
                 groups: groups.clone(),
             },
-            (_, Peer::Tcp { address }) => ForwardedIdentity::Address(address.ip()),
+            // The kernel does not tell the groups of such a user.
+            (
+                _,
+                Peer::Tcp {
+                    user: Some(user), ..
+                },
+            ) => ForwardedIdentity::Unix {
+                user: *user,
+                groups: Vec::new(),
+            },
+            (_, Peer::Tcp { address, .. }) => ForwardedIdentity::Address(address.ip()),
             (_, Peer::SharedMemory { user: None, .. }) => ForwardedIdentity::Other,
         };
         let user_id = match (&caller.on_behalf_of, &caller.user) {
@@ -308,9 +318,7 @@ mod tests {
             groups: Vec::new(),
         };
         let stranger = own + 4711;
-        let tcp = Peer::Tcp {
-            address: ([127, 0, 0, 1], 50_000).into(),
-        };
+        let tcp = Peer::tcp(([127, 0, 0, 1], 50_000).into());
         let anna = ForwardedUser {
             roles: RoleSet::ALL,
             identity: ForwardedIdentity::Name("anna".to_owned()),
@@ -325,10 +333,14 @@ mod tests {
             let forwarder = Caller::of_channel(Arc::new(channel));
             user.caller(&forwarder, None).on_behalf_of.clone()
         };
-        for believed in [peer(Some(own)), peer(Some(0))] {
+        let local = |user| Peer::Tcp {
+            address: ([127, 0, 0, 1], 50_000).into(),
+            user: Some(user),
+        };
+        for believed in [peer(Some(own)), peer(Some(0)), local(own)] {
             assert_eq!(named(believed, &anna).as_deref(), Some("anna"));
         }
-        for foreign in [peer(Some(stranger)), peer(None), tcp] {
+        for foreign in [peer(Some(stranger)), peer(None), tcp, local(stranger)] {
             assert_eq!(named(foreign, &anna), None);
         }
         let of = |identity, user_id: Option<&str>| ForwardedUser {

@@ -1,10 +1,11 @@
 //! Users of a server (OPC 10000-4, 7.40), and the Roles of everybody else.
 
 use takt_crypto::{Certificate, PolicyProfile};
-use takt_space::{Peer, RoleSet};
+use takt_space::{Caller, Peer, RoleSet};
 use takt_ua::StatusCode;
 
 use super::forwarded_identity::ForwardedIdentity;
+use crate::audit::record::AuditedAction;
 
 /// A user with a token of an authorization service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,11 @@ pub trait Users: Send + Sync {
         None
     }
 
-    /// Returns the Roles of a peer without a user: over shared memory those of its Unix user.
+    /// Returns the Roles of a peer without a user: those of its Unix user, if the operating system confirms it.
     fn anonymous(&self, peer: &Peer) -> RoleSet;
+
+    /// Notes that a request is refused with `BadUserAccessDenied`: `action` is the first refused one.
+    fn refused(&self, caller: &Caller, action: &AuditedAction<'_>) {
+        let _ = (caller, action);
+    }
 }

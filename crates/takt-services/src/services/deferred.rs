@@ -3,6 +3,7 @@
 //! The request is searched for remote operations, which are grouped by source. When every group has its results, the whole
 //! request is handled as usual, on the thread that answered last, with these results.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -384,6 +385,7 @@ impl Deferred {
             now: DateTime::now(),
             request_id: 0,
             message: &self.message,
+            is_refusal_told: Cell::default(),
         };
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         (self.respond)(&request, &self.session, body, response, &results)

@@ -1,5 +1,6 @@
 //! A request whose header is decoded, and the helpers that services share.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use takt_space::Caller;
@@ -54,6 +55,7 @@ impl<'a> Incoming<'a> {
             now: self.now,
             request_id: self.request_id,
             message: self.message,
+            is_refusal_told: Cell::new(false),
         }
     }
 }
@@ -69,13 +71,15 @@ pub(crate) struct Request<'a> {
     pub(crate) request_id: u32,
     /// The whole message.
     pub(crate) message: &'a [u8],
+    /// True if the [`Users`](crate::Users) know that a Write or Call is refused: once per request.
+    pub(crate) is_refusal_told: Cell<bool>,
 }
 
 impl Request<'_> {
-    /// Records an action, if anybody receives audit records.
+    /// Records an action, if anybody receives audit records, and tells the [`Users`](crate::Users) if it is refused.
     #[inline]
     pub(crate) fn audit<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
-        if self.server.is_audited() {
+        if self.server.is_audited() || status == StatusCode::BadUserAccessDenied {
             self.record_action(status, action);
         }
     }
@@ -84,8 +88,14 @@ impl Request<'_> {
     #[cold]
     #[inline(never)]
     fn record_action<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
+        let action = action();
+        let is_new =
+            status == StatusCode::BadUserAccessDenied && !self.is_refusal_told.replace(true);
+        if let (true, Some(users)) = (is_new, self.server.users()) {
+            users.refused(self.caller, &action);
+        }
         if let Some(auditor) = self.server.audit() {
-            self.record(auditor, self.caller, None, status, action());
+            self.record(auditor, self.caller, None, status, action);
         }
     }
 

@@ -63,7 +63,7 @@ impl Client {
             mode,
             ..ChannelSecurity::none()
         };
-        Self::connect_from(server, Peer::Tcp { address }, security)
+        Self::connect_from(server, Peer::tcp(address), security)
     }
 
     fn connect_from(server: &Arc<Server>, peer: Peer, security: ChannelSecurity) -> Self {

@@ -113,7 +113,8 @@ impl<H: TcpChannels> TcpServer<H> {
         }
         let id = self.connections.next_id();
         let waker = self.completions.waker(id);
-        let place = (self.accepted, Arc::clone(&self.misbehaved));
+        let users = Arc::clone(&self.local_users);
+        let place = (self.accepted, Arc::clone(&self.misbehaved), users);
         let connection = ServedConnection::new(socket, address, place, machine, waker, now);
         self.accepted += 1;
         let key = tagged_key(self.tag, id + FIRST_CONNECTION);

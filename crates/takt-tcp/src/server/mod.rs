@@ -25,6 +25,7 @@ use crate::config::ServerConnectionConfig;
 use crate::error::TransportError;
 use crate::handler::TcpChannels;
 use crate::listener::{BindError, listen};
+use crate::local_users::LocalUsers;
 use crate::served_connection::{Fate, ServedConnection};
 use crate::slots::Slots;
 use crate::trust_watch::TrustWatch;
@@ -67,8 +68,7 @@ impl Default for TcpServerConfig {
 /// these events, so a wait without a timeout is sufficient, and is faster than one with a timeout.
 ///
 /// ```
-/// # use std::net::SocketAddr;
-/// # use takt_tcp::{ChannelDescription, TcpChannels, TcpServer, TcpServerConfig};
+/// # use takt_tcp::{ChannelDescription, TcpChannels, TcpPeer, TcpServer, TcpServerConfig};
 /// # use takt_rt::readiness::Events;
 /// # use takt_ua::binary::Encoder;
 /// # use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
@@ -87,7 +87,7 @@ impl Default for TcpServerConfig {
 /// }
 ///
 /// impl TcpChannels for Echo {
-///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+///     fn connect(&self, _: TcpPeer, _: ChannelDescription<'_>, _: CompletionWaker) {}
 ///     fn has_session(&self, _: &()) -> bool { true }
 /// }
 ///
@@ -128,6 +128,8 @@ pub struct TcpServer<H: TcpChannels> {
     unreported: usize,
     /// Limit on log lines about clients that misbehave.
     misbehaved: Arc<LogLimit>,
+    /// Questions for the Unix users of clients.
+    local_users: Arc<LocalUsers>,
     /// Connections with large messages that are ready, or whose requests can be continued: they wait until all other
     /// connections have been served.
     large: Vec<(u64, Option<ReadyEvent>)>,
@@ -189,6 +191,7 @@ impl<H: TcpChannels> TcpServer<H> {
             given_way: LogLimit::default(),
             unreported: 0,
             misbehaved: Arc::default(),
+            local_users: Arc::new(LocalUsers::open(address)),
             large: Vec::new(),
             last_large_place: 0,
             line: VecDeque::new(),

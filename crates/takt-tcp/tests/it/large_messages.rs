@@ -1,13 +1,13 @@
 //! Turns of connections: one with large messages is served between two waits, and one with many requests handles some.
 
 use std::cell::Cell;
-use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
 use takt_rt::readiness::Events;
 use takt_tcp::{
-    ChannelDescription, TcpChannels, TcpClient, TcpClientConfig, TcpServer, TcpServerConfig,
+    ChannelDescription, TcpChannels, TcpClient, TcpClientConfig, TcpPeer, TcpServer,
+    TcpServerConfig,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
@@ -61,7 +61,7 @@ impl RequestHandler for &Counter {
 }
 
 impl TcpChannels for &Counter {
-    fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+    fn connect(&self, _: TcpPeer, _: ChannelDescription<'_>, _: CompletionWaker) {}
 
     fn has_session(&self, (): &()) -> bool {
         true

@@ -23,6 +23,13 @@ pub struct DemoArguments {
     /// Endpoint of the registry for OPC UA clients.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
     pub endpoint: Endpoint,
+    /// Open no endpoint over opc.tcp: everything uses shared memory.
+    #[arg(long, conflicts_with_all = ["endpoint", "trust_loopback"])]
+    pub no_tcp: bool,
+    /// Let all anonymous users from the loopback interface write and call: other Unix users of this host, too, and containers that
+    /// reach it.
+    #[arg(long)]
+    pub trust_loopback: bool,
     #[command(flatten)]
     pub share: GroupArguments,
 }

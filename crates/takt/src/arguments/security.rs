@@ -32,9 +32,14 @@ pub struct ServeSecurityArguments {
     /// directory of the user.
     #[arg(long, value_name = "FILE")]
     pub users: Option<PathBuf>,
-    /// Let anonymous users beyond the loopback interface write and call. Otherwise they may only read.
+    /// Let all anonymous users over opc.tcp write and call. Otherwise they may only read, except for the Unix user of the server and
+    /// root on this host, and for Unix users to whom `takt user add --unix-user` gives a role.
     #[arg(long)]
     pub allow_anonymous_operators: bool,
+    /// Let all anonymous users from the loopback interface write and call: other Unix users of this host, too, and containers that
+    /// reach it.
+    #[arg(long)]
+    pub trust_loopback: bool,
     /// Write an audit log: one JSON object for each channel, session, write, call and change of nodes, to a file, or to systemd's
     /// journal with `journald`. Can be given several times.
     #[arg(long, value_name = "FILE|journald")]
@@ -77,6 +82,7 @@ impl ServeSecurityArguments {
             certificates: self.certificates.or_else(|| Some(folder?.join("pki"))),
             users: self.users.or_else(|| Some(folder?.join("users"))),
             anonymous_operators: self.allow_anonymous_operators,
+            trust_loopback: self.trust_loopback,
             secured_loopback: !self.no_certificate,
             allow_none: self.allow_none,
         }

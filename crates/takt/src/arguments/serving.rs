@@ -74,6 +74,10 @@ pub struct RegistryServeArguments {
     /// Endpoint for OPC UA clients. With port 0 the system chooses a free port.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
     pub endpoint: Endpoint,
+    /// Open no endpoint over opc.tcp: only processes of this host reach the registry, over shared memory.
+    #[arg(long, conflicts_with_all = ["endpoint", "advertise", "reverse_connect", "allow_tcp_registration", "mdns", "register_at",
+        "allow_none", "allow_anonymous_operators", "trust_loopback"])]
+    pub no_tcp: bool,
     /// Host, and perhaps port, under which clients reach the endpoint. URLs in answers have it instead of the host that the
     /// client used, and so does the certificate that is created at the first start.
     #[arg(long, value_name = "HOST[:PORT]")]
@@ -222,6 +226,10 @@ pub struct ProviderArguments {
     /// Endpoint for OPC UA clients besides shared memory. With port 0 the system chooses a free port.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:0", value_parser = endpoint)]
     pub endpoint: Endpoint,
+    /// Open no endpoint over opc.tcp: only processes of this host reach the Provider, over shared memory.
+    #[arg(long, conflicts_with_all = ["endpoint", "advertise", "reverse_connect", "allow_none", "allow_anonymous_operators",
+        "trust_loopback"])]
+    pub no_tcp: bool,
     /// Host, and perhaps port, under which clients reach the endpoint. URLs in answers have it instead of the host that the
     /// client used, and so does the certificate that is created at the first start.
     #[arg(long, value_name = "HOST[:PORT]")]

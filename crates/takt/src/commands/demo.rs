@@ -36,19 +36,19 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let group = arguments.share.group.as_deref();
     expect_free_names(group)?;
 
-    let registry = start(
-        &takt,
-        "The registry",
-        group,
-        &[
-            "registry",
-            "--endpoint",
-            &endpoint,
-            "--data",
-            &data_directory,
-            NO_CERTIFICATE,
-        ],
-    )?;
+    let mut serving = vec![NO_CERTIFICATE];
+    if arguments.no_tcp {
+        serving.push("--no-tcp");
+    }
+    if arguments.trust_loopback {
+        serving.push("--trust-loopback");
+    }
+    let mut of_registry = vec!["registry", "--data", &data_directory];
+    if !arguments.no_tcp {
+        of_registry.extend(["--endpoint", &endpoint]);
+    }
+    of_registry.extend(&serving);
+    let registry = start(&takt, "The registry", group, &of_registry)?;
     // The registry prints its endpoint or ends. With port 0, the port is not known before.
     let stop = interrupt.flag();
     let serves = match registry.line(START, &stop) {
@@ -59,10 +59,13 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     };
     let mut processes = vec![registry];
     for (name, provider) in [(host::NAME, "host"), (machine::NAME, "machine")] {
-        let arguments = ["provider", provider, NO_CERTIFICATE];
-        processes.push(start(&takt, name, group, &arguments)?);
+        let of_provider = [&["provider", provider], &serving[..]].concat();
+        processes.push(start(&takt, name, group, &of_provider)?);
     }
-    output::line(format_args!("{serves}; any OPC UA client can look at it"));
+    output::line(match arguments.no_tcp {
+        true => serves,
+        false => format!("{serves}; any OPC UA client can look at it"),
+    });
     output::line("");
 
     let ended = watch(processes, Arc::clone(&stop));

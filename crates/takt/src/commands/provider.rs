@@ -32,6 +32,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
         None => builder,
     };
     let builder = builder.serve(ServeOptions {
+        no_tcp: arguments.no_tcp,
         group: arguments.share.group.clone(),
         security: arguments.security.clone().options(None),
         audit: arguments.security.audit.clone(),

@@ -78,6 +78,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         },
         budgets: arguments.memory.budgets(),
         serve: ServeOptions {
+            no_tcp: arguments.no_tcp,
             group: arguments.share.group,
             security,
             audit,

@@ -24,7 +24,7 @@ pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
         }
         StatusCode::BadUserAccessDenied => {
             "This user may not do this with the node: read or write it, call it, or see its Events. --user gives another user; at a \
-                 server of Takt, `takt user add NAME` adds one, and `takt user list` shows the roles. Over shared memory, `takt user add --unix-user NAME` \
+                 server of Takt, `takt user add NAME` adds one, and `takt user list` shows the roles. On the host of the server, `takt user add --unix-user NAME` \
                  gives a Unix user roles. Behind a registry, the Provider of the node has a table of users of its own."
         }
         StatusCode::BadSecurityModeInsufficient => {

@@ -104,6 +104,22 @@ fn the_demonstration_shows_tree_and_latencies_in_plain_lines() {
     assert_eq!(stderr, "", "nothing goes wrong");
 }
 
+#[test]
+fn the_demonstration_runs_without_tcp() {
+    let sandbox = Sandbox::new();
+    let mut command = std::process::Command::new(own_takt(&sandbox));
+    sandbox
+        .confine(&mut command)
+        .args(["demo", "--no-tcp", "--for", "3s"]);
+    let finished = Process::spawn("takt demo", &mut command).finish(PATIENCE);
+    nothing_is_left(&sandbox, "after --for 3s");
+    let out = finished.expect_success();
+    assert!(
+        out.contains("opc.iox2 ") && !out.contains("opc.tcp"),
+        "{out}"
+    );
+}
+
 /// Returns a demonstration on a terminal of 80 columns and 24 lines, which script(1) makes.
 fn on_a_terminal(sandbox: &Sandbox) -> Process {
     let own = own_takt(sandbox);

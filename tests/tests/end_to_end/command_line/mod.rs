@@ -8,6 +8,7 @@ mod demo;
 mod disk;
 mod files;
 mod mistakes;
+mod no_tcp;
 mod output;
 mod presence;
 mod pubsub_config;

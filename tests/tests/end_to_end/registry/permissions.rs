@@ -1,5 +1,6 @@
 //! Permissions of a Provider's nodes, for clients of the registry: forwarding raises no rights.
 
+use takt_app::serve::{EndpointSecurity, ServeOptions};
 use takt_app::{Attribute, Client, ClientError, Method, Provider, UserRole, Variable};
 use takt_tests::{Registry, Sandbox};
 use takt_ua::enumerations::{BrowseDirection, PermissionType as P};
@@ -7,7 +8,7 @@ use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, Variant, ids};
 
 use crate::registry::ownership::{add_named, delete};
-use crate::registry::roles::{add_user, client_of};
+use crate::registry::roles::{add_user, client_at, client_of};
 use crate::registry::{
     PATIENCE, client, consumer, eventually, provider_builder, wait_until_available,
 };
@@ -17,6 +18,16 @@ use crate::registry::{
 fn press(sandbox: &Sandbox, name: &str, registry: &str) -> Provider {
     let all = P::Browse | P::Read | P::Write | P::Call | P::ReadRolePermissions;
     provider_builder(sandbox, name, registry)
+        .serve(ServeOptions {
+            runtime_directory: Some(sandbox.runtime_directory()),
+            security: EndpointSecurity {
+                users: Some(sandbox.data_directory().join("users")),
+                certificates: Some(sandbox.data_directory().join("pki")),
+                secured_loopback: true,
+                ..EndpointSecurity::default()
+            },
+            ..ServeOptions::default()
+        })
         .variable(
             Variable::stored("Recipe", 1_u32)
                 .writable()
@@ -242,16 +253,18 @@ fn the_registry_gives_nobody_a_right_that_the_provider_does_not() {
         nodes.refuse_all(&mut operator);
         let mut observer = client_of(&sandbox, &registry, "carl", uri, "sign");
         nodes.refuse_all(&mut observer);
-        let mut anonymous = client(&sandbox, &registry.endpoint);
-        nodes.refuse_all(&mut anonymous);
+        let mut readable = client_of(&sandbox, &registry, "carl", uri, "none");
+        nodes.refuse_all(&mut readable);
 
         let pin = nodes.node("Pin");
         let insufficient = StatusCode::BadSecurityModeInsufficient;
-        for client in [&mut observer, &mut anonymous] {
+        for client in [&mut observer, &mut readable] {
             assert_eq!(status(client.read_good(&pin)), insufficient);
             assert_eq!(nodes.monitor(client, "Pin"), insufficient);
         }
         let denied = StatusCode::BadUserAccessDenied;
+        // The same Unix user as the registry, which has all roles.
+        let mut anonymous = client(&sandbox, &registry.endpoint);
         assert_eq!(status(anonymous.write(&pin, 1_u32.into())), insufficient);
         assert_eq!(status(observer.write(&pin, 1_u32.into())), denied);
         assert!(operator.read_good(&pin).is_ok());
@@ -279,29 +292,34 @@ fn the_registry_gives_nobody_a_right_that_the_provider_does_not() {
 fn a_provider_refuses_what_its_registry_refuses() {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
+    let _ = add_user(&sandbox, "carl", "observer");
     let name = sandbox.application("Press");
     let provider = press(&sandbox, &name, &registry.shared_memory());
     let endpoint = provider
         .endpoints()
         .iter()
         .find(|it| !it.is_shared_memory());
-    let mut anonymous = client(&sandbox, &endpoint.unwrap().to_string());
-    let object = anonymous.find(&name).unwrap().node_id.node_id;
+    let endpoint = endpoint.unwrap().to_string();
+    let mut observer = client_at(&sandbox, &endpoint, "carl", "urn:plant:panel", "none");
+    let object = observer.find(&name).unwrap().node_id.node_id;
     let namespace = object.namespace;
     let nodes = Nodes { object, namespace };
     let denied = StatusCode::BadUserAccessDenied;
     for path in ["Recipe", "Computed", "Hidden"] {
-        assert_eq!(status(anonymous.read_good(&nodes.node(path))), denied);
-        assert_eq!(nodes.monitor(&mut anonymous, path), denied);
+        assert_eq!(status(observer.read_good(&nodes.node(path))), denied);
+        assert_eq!(nodes.monitor(&mut observer, path), denied);
     }
     let recipe = nodes.node("Recipe");
-    assert_eq!(status(anonymous.write(&recipe, 7_u32.into())), denied);
-    assert_eq!(nodes.call(&mut anonymous), denied);
-    assert!(!nodes.sees(&mut anonymous, "Hidden"));
+    assert_eq!(status(observer.write(&recipe, 7_u32.into())), denied);
+    assert_eq!(nodes.call(&mut observer), denied);
+    assert!(!nodes.sees(&mut observer, "Hidden"));
     let pin = nodes.node("Pin");
     let insufficient = StatusCode::BadSecurityModeInsufficient;
-    assert_eq!(status(anonymous.read_good(&pin)), insufficient);
-    let mut local = client(&sandbox, &format!("opc.iox2://{name}"));
-    nodes.serve(&mut local);
-    assert_eq!(local.read_good(&recipe).unwrap(), Variant::from(7_u32));
+    assert_eq!(status(observer.read_good(&pin)), insufficient);
+    // Over both transports, the kernel names the Unix user.
+    for endpoint in [&endpoint, &format!("opc.iox2://{name}")] {
+        let mut local = client(&sandbox, endpoint);
+        nodes.serve(&mut local);
+        assert_eq!(local.read_good(&recipe).unwrap(), Variant::from(7_u32));
+    }
 }

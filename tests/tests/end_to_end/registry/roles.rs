@@ -29,6 +29,17 @@ pub(crate) fn client_of(
     uri: &str,
     security: &str,
 ) -> Client {
+    client_at(sandbox, &registry.endpoint, user, uri, security)
+}
+
+/// Returns a client of a user at any endpoint.
+pub(crate) fn client_at(
+    sandbox: &Sandbox,
+    endpoint: &str,
+    user: &str,
+    uri: &str,
+    security: &str,
+) -> Client {
     let options = ClientOptions {
         application_uri: uri.to_owned(),
         identity: Identity::UserName {
@@ -45,7 +56,7 @@ pub(crate) fn client_of(
         // The certificate has the ApplicationUri.
         ..ClientOptions::named(uri.rsplit(':').next().unwrap())
     };
-    Client::new(&registry.endpoint.parse().unwrap(), options)
+    Client::new(&endpoint.parse().unwrap(), options)
 }
 
 #[test]

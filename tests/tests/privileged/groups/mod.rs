@@ -4,6 +4,7 @@
 
 mod containers;
 mod keys;
+mod loopback;
 mod members;
 mod names;
 mod presence;
@@ -28,6 +29,9 @@ pub(crate) fn tests() -> Vec<Test> {
         members::a_demonstration_runs_within_a_group,
         strangers::users_outside_the_group_are_denied,
         strangers::users_without_access_are_refused_at_the_socket,
+        loopback::other_users_only_read_over_tcp,
+        loopback::root_and_the_user_of_the_server_have_all_rights_over_tcp,
+        loopback::a_trusted_loopback_interface_lets_everybody_write,
         names::a_stranger_cannot_take_a_name,
         names::a_living_name_is_taken_a_dead_one_is_free,
         names::a_sticky_directory_keeps_names_for_their_users,

@@ -1,6 +1,5 @@
 //! A server that answers without end: the registry and its clients take a bounded amount, and say so.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use takt_app::client::Follow;
 use takt_app::{Client, ClientError, ClientOptions, Endpoint};
 use takt_rt::readiness::Events;
-use takt_tcp::{ChannelDescription, TcpChannels, TcpServer, TcpServerConfig};
+use takt_tcp::{ChannelDescription, TcpChannels, TcpPeer, TcpServer, TcpServerConfig};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::{MessageSecurityMode, NodeClass, UserTokenType};
 use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
@@ -237,7 +236,7 @@ impl RequestHandler for Hostile {
 }
 
 impl TcpChannels for Hostile {
-    fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+    fn connect(&self, _: TcpPeer, _: ChannelDescription<'_>, _: CompletionWaker) {}
 
     fn has_session(&self, (): &()) -> bool {
         true

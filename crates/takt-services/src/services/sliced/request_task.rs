@@ -1,5 +1,6 @@
 //! A request as a task of the server: the state that it needs to continue after its first slice.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use takt_rt::memory_budget::{Charge, SMALL_MESSAGE};
@@ -109,6 +110,7 @@ impl RequestTask {
             now: DateTime::now(),
             request_id: self.pending.request_id,
             message: &self.message,
+            is_refusal_told: Cell::default(),
         };
         // The response may take what the Session has left, beside its own part.
         let memory = self.charge.bytes() + self.session.memory.available();

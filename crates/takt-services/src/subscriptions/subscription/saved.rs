@@ -155,9 +155,12 @@ fn invalid(decoder: &Decoder<'_>, what: &'static str) -> DecodeError {
 /// Encodes who may take the Subscription over, and the rights with which it samples.
 fn encode_owner(owner: &Caller, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
     match owner.peer() {
-        Peer::Tcp { address } => {
-            encoder.u8(0)?;
+        Peer::Tcp { address, user } => {
+            encoder.u8(if user.is_some() { 3 } else { 0 })?;
             encoder.string(Some(&address.to_string()))?;
+            if let Some(user) = user {
+                encoder.u32(*user)?;
+            }
         }
         Peer::SharedMemory { user, .. } => {
             encoder.u8(1 + u8::from(user.is_some()))?;
@@ -207,10 +210,11 @@ fn encode_owner(owner: &Caller, encoder: &mut Encoder<'_>) -> Result<(), EncodeE
 
 fn decode_owner(decoder: &mut Decoder<'_>) -> Result<Caller, DecodeError> {
     let peer = match decoder.u8()? {
-        0 => {
+        kind @ (0 | 3) => {
             let address: Option<SocketAddr> = decoder.string()?.and_then(|text| text.parse().ok());
             let address = address.ok_or_else(|| invalid(decoder, "address"))?;
-            Peer::Tcp { address }
+            let user = (kind == 3).then(|| decoder.u32()).transpose()?;
+            Peer::Tcp { address, user }
         }
         kind @ (1 | 2) => {
             let user = decoder.u32()?;
@@ -307,8 +311,10 @@ mod tests {
             groups: Vec::new(),
         };
         let peers = [
+            Peer::tcp("[fe80::1]:4840".parse().unwrap()),
             Peer::Tcp {
-                address: "[fe80::1]:4840".parse().unwrap(),
+                address: "127.0.0.1:50000".parse().unwrap(),
+                user: Some(1000),
             },
             shared_memory(Some(1000)),
             shared_memory(None),

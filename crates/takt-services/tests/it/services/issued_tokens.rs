@@ -111,7 +111,7 @@ fn tokens_are_refused_where_nothing_encrypts_them() {
     let mut client = Client::connect(&server);
     let address = "127.0.0.1:1".parse().unwrap();
     let url = "opc.tcp://localhost:4840".to_owned();
-    let peer = Peer::Tcp { address };
+    let peer = Peer::tcp(address);
     client.connection = server.connect(peer, ChannelSecurity::none(), url, Arc::new(|| {}));
     client.create().unwrap();
     let in_clear_text = activate(&mut client, "10", "").unwrap_err();

@@ -194,7 +194,7 @@ fn over_tcp(server: &Arc<Server>, address: &str) -> Client {
     let mut client = Client::connect(server);
     let address: SocketAddr = address.parse().unwrap();
     let url = "opc.tcp://localhost:4840".to_owned();
-    let (peer, none) = (Peer::Tcp { address }, ChannelSecurity::none());
+    let (peer, none) = (Peer::tcp(address), ChannelSecurity::none());
     client.connection = server.connect(peer, none, url, Arc::new(|| {}));
     client.create().unwrap();
     client

@@ -471,9 +471,7 @@ fn the_layout_of_shared_memory_is_for_shared_memory() {
         ..ReadRequest::default()
     };
     assert_eq!(client.call_laid_out(&request).unwrap().results.len(), 1);
-    let peer = Peer::Tcp {
-        address: ([127, 0, 0, 1], 50123).into(),
-    };
+    let peer = Peer::tcp(([127, 0, 0, 1], 50123).into());
     client.connection = server.connect(
         peer,
         ChannelSecurity::none(),

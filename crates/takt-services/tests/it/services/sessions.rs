@@ -409,7 +409,7 @@ fn reconnect(client: &mut Client, security: ChannelSecurity) {
     let address = ([127, 0, 0, 1], 50123).into();
     let url = "opc.tcp://test".to_owned();
     let server = Arc::clone(&client.server);
-    client.connection = server.connect(Peer::Tcp { address }, security, url, Arc::new(|| ()));
+    client.connection = server.connect(Peer::tcp(address), security, url, Arc::new(|| ()));
 }
 
 #[test]

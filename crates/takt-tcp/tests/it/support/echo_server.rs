@@ -1,14 +1,14 @@
 //! A server on loopback whose only service is an echo, at once or deferred.
 
 use std::collections::VecDeque;
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_rt::readiness::Events;
-use takt_tcp::{ChannelDescription, EndpointUrl, TcpChannels, TcpServer, TcpServerConfig};
+use takt_tcp::{ChannelDescription, EndpointUrl, TcpChannels, TcpPeer, TcpServer, TcpServerConfig};
 use takt_ua::binary::Encoder;
 use takt_ua::request_handler::{CompletionWaker, RequestHandler, RequestOutcome};
 
@@ -99,7 +99,7 @@ impl RequestHandler for Echo {
 impl TcpChannels for Echo {
     fn connect(
         &self,
-        _address: SocketAddr,
+        _peer: TcpPeer,
         _channel: ChannelDescription<'_>,
         waker: CompletionWaker,
     ) -> EchoConnection {

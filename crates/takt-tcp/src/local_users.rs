@@ -1,0 +1,195 @@
+//! The Unix users of clients on this host, from the kernel.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::net::netlink::{self, SocketAddrNetlink};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, getsockname, recv, send,
+    socket_with,
+};
+
+use crate::sock_diag::{SocketAnswer, SocketQuestion};
+
+/// Bytes for an answer: it has 124, and attributes that later kernels add.
+const ANSWER_SIZE: usize = 1024;
+
+/// Largest number of received messages per question: answers to earlier questions that nobody took.
+const MESSAGES: usize = 8;
+
+/// User that stands for all users whom the user namespace of this process does not have, unless the kernel names another one.
+const OVERFLOW_USER: u32 = 65_534;
+
+/// Questions to the kernel for the Unix users of clients on this host.
+///
+/// A socket in another network namespace is not found. Each question takes two system calls, 5 µs on the machine of
+/// docs/performance.md, and does not wait.
+pub(crate) struct LocalUsers {
+    /// A netlink socket; `None` if the kernel gives no answers.
+    socket: Option<OwnedFd>,
+    last_sequence: AtomicU32,
+    overflow_user: u32,
+}
+
+impl LocalUsers {
+    /// Prepares questions about the clients of `listener`, which listens at `address`. Without an answer about the listener itself, a
+    /// warning is logged, and all users are unknown.
+    pub(crate) fn open(address: SocketAddr) -> Self {
+        let overflow_user = std::fs::read_to_string("/proc/sys/kernel/overflowuid");
+        let overflow_user = overflow_user.ok().and_then(|text| text.trim().parse().ok());
+        let users = Self {
+            socket: kernel().ok(),
+            last_sequence: AtomicU32::new(0),
+            overflow_user: overflow_user.unwrap_or(OVERFLOW_USER),
+        };
+        let listener = users.ask(&SocketQuestion::listening(address));
+        if listener.is_some() {
+            return users;
+        }
+        tracing::warn!(
+            %address,
+            "the kernel does not name the Unix users of clients on this host (sock_diag), so they count as unknown"
+        );
+        Self {
+            socket: None,
+            ..users
+        }
+    }
+
+    /// Returns the Unix user of the client at the other end of a socket, if it is a process of this network namespace.
+    pub(crate) fn client_of(&self, socket: impl AsFd, client: SocketAddr) -> Option<u32> {
+        let own = getsockname(socket).ok()?;
+        let own = SocketAddr::try_from(own).ok()?;
+        let user = self.ask(&SocketQuestion::connected(client, own)?)?;
+        (user != self.overflow_user).then_some(user)
+    }
+
+    fn ask(&self, question: &SocketQuestion) -> Option<u32> {
+        let socket = self.socket.as_ref()?;
+        let sequence = self.last_sequence.fetch_add(1, Ordering::Relaxed) + 1;
+        send(socket, &question.emit(sequence), SendFlags::DONTWAIT).ok()?;
+        let mut buffer = [0; ANSWER_SIZE];
+        for _ in 0..MESSAGES {
+            // The kernel answers before `send` returns.
+            let (_, size) = match recv(socket, &mut buffer[..], RecvFlags::DONTWAIT) {
+                Ok(received) => received,
+                Err(Errno::INTR) => continue,
+                Err(_) => return None,
+            };
+            match question.read(sequence, buffer.get(..size)?) {
+                Some(SocketAnswer::User(user)) => return Some(user),
+                Some(SocketAnswer::Unknown) => return None,
+                None => {}
+            }
+        }
+        None
+    }
+}
+
+/// Returns a socket that only the kernel answers.
+fn kernel() -> Result<OwnedFd, Errno> {
+    let socket = socket_with(
+        AddressFamily::NETLINK,
+        SocketType::DGRAM,
+        SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+        Some(netlink::SOCK_DIAG),
+    )?;
+    connect(&socket, &SocketAddrNetlink::new(0, 0))?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Shutdown, TcpListener, TcpStream};
+
+    use super::*;
+
+    fn own() -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    /// Connects to `host` at a listener, and returns both ends.
+    fn pair(listener: &TcpListener, host: &str) -> (TcpStream, TcpStream, SocketAddr) {
+        let port = listener.local_addr().unwrap().port();
+        let client = TcpStream::connect((host, port)).unwrap();
+        let (server, address) = listener.accept().unwrap();
+        (client, server, address)
+    }
+
+    #[test]
+    fn clients_of_this_host_have_a_user_over_each_kind_of_address() {
+        for (listening, hosts) in [
+            ("127.0.0.1:0", &["127.0.0.1"][..]),
+            ("0.0.0.0:0", &["127.0.0.1", "127.0.0.2"]),
+            ("[::1]:0", &["::1"]),
+            ("[::]:0", &["::1", "127.0.0.1", "::ffff:127.0.0.1"]),
+        ] {
+            // A host may be without IPv6.
+            let Ok(listener) = TcpListener::bind(listening) else {
+                continue;
+            };
+            let users = LocalUsers::open(listener.local_addr().unwrap());
+            for host in hosts {
+                let (client, server, address) = pair(&listener, host);
+                let context = format!("{host} at {listening}");
+                assert_eq!(users.client_of(&server, address), Some(own()), "{context}");
+                drop(client);
+                assert_eq!(users.client_of(&server, address), None, "{context}");
+            }
+        }
+    }
+
+    /// The kernel would find the listener at the address of the client, which belongs to somebody else.
+    #[test]
+    fn a_listener_at_the_address_of_a_client_that_left_is_not_the_client() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let users = LocalUsers::open(listener.local_addr().unwrap());
+        let (client, server, address) = pair(&listener, "127.0.0.1");
+        client.shutdown(Shutdown::Both).unwrap();
+        drop(client);
+        assert_eq!(users.client_of(&server, address), None);
+        drop(server);
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at_other = other.local_addr().unwrap();
+        let (_client, server, _) = pair(&listener, "127.0.0.1");
+        assert_eq!(users.client_of(&server, at_other), None);
+    }
+
+    #[test]
+    fn without_the_kernel_users_are_unknown() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        // Nobody listens there, so there is no answer.
+        let users = LocalUsers::open(([127, 0, 0, 1], 0).into());
+        let (_client, server, address) = pair(&listener, "127.0.0.1");
+        assert_eq!(users.client_of(&server, address), None);
+    }
+
+    /// Users that the user namespace of the server does not have look like one user, which could be that of the server.
+    #[test]
+    fn the_user_that_stands_for_unmapped_ones_is_unknown() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let users = LocalUsers {
+            overflow_user: own(),
+            ..LocalUsers::open(listener.local_addr().unwrap())
+        };
+        let (_client, server, address) = pair(&listener, "127.0.0.1");
+        assert_eq!(users.client_of(&server, address), None);
+    }
+
+    #[test]
+    fn each_question_gets_its_own_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let users = LocalUsers::open(listener.local_addr().unwrap());
+        let (_client, server, address) = pair(&listener, "127.0.0.1");
+        // An answer that nobody has taken.
+        let own_address = server.local_addr().unwrap();
+        let question = SocketQuestion::connected(own_address, own_address).unwrap();
+        let socket = users.socket.as_ref().unwrap();
+        send(socket, &question.emit(4_000_000_000), SendFlags::empty()).unwrap();
+        for _ in 0..100 {
+            assert_eq!(users.client_of(&server, address), Some(own()));
+        }
+    }
+}
