@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::Client;
 use takt_app::serve::ServeOptions;
+use takt_app::users::{User, UserFile, UserProof};
 use takt_app::{
-    Attribute, ClientOptions, Event, EventQuery, HistoryRange, HistoryStoreOptions, Provider,
-    ProviderBuilder, Variable,
+    Attribute, ClientOptions, Event, EventQuery, HistoryRange, HistoryStoreOptions, Identity,
+    Provider, ProviderBuilder, Variable,
 };
+use takt_crypto::PasswordHash;
+use takt_space::{RoleSet, UserRole};
 use takt_ua::enumerations::{FilterOperator, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, DateTime, ExtensionObject, NodeId, StatusCode, Variant, ids};
@@ -323,8 +326,20 @@ fn only_a_server_that_records_events_says_so() {
 #[test]
 fn only_users_with_the_right_read_events() {
     use takt_registry::{Registry, RegistryHistoryOptions, RegistryOptions};
-    use takt_space::UserRole;
     let directory = tempfile::tempdir().unwrap();
+    let users = directory.path().join("users");
+    UserFile::new(users.clone(), RoleSet::default())
+        .add(User {
+            name: "anna".to_owned(),
+            roles: "operator,engineer".parse().unwrap(),
+            proof: UserProof::Password(PasswordHash::of(b"hammer").unwrap()),
+        })
+        .unwrap();
+    let serve = || {
+        let mut serve = serve(directory.path());
+        serve.security.users = Some(users.clone());
+        serve
+    };
     let registry = Registry::start(RegistryOptions {
         endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
         database: directory.path().join("registry.redb"),
@@ -333,7 +348,7 @@ fn only_users_with_the_right_read_events() {
             event_roles: Some(UserRole::SecurityAdmin.into()),
             ..RegistryHistoryOptions::default()
         },
-        serve: serve(directory.path()),
+        serve: serve(),
         ..RegistryOptions::default()
     })
     .unwrap();
@@ -341,24 +356,31 @@ fn only_users_with_the_right_read_events() {
         .endpoint("opc.tcp://127.0.0.1:0")
         .historized_events()
         .event_history_roles(UserRole::SecurityAdmin)
+        .serve(serve())
         .start()
         .unwrap();
     let query = EventQuery::new(["Severity"]);
+    let anna = Identity::UserName {
+        name: "anna".to_owned(),
+        password: "hammer".to_owned(),
+    };
     for endpoints in [registry.endpoints(), provider.endpoints()] {
         for endpoint in endpoints {
-            let endpoint = endpoint.to_string();
-            let mut client = connect_to(directory.path(), &endpoint);
+            // The kernel names the Unix user of the server over both transports: it has all roles.
+            let mut client = connect_to(directory.path(), &endpoint.to_string());
             notifier_bits(&mut client, 0b101);
-            let read = client.history_events(&SERVER, ALL, &query);
-            // An anonymous client over TCP is an operator; the user of the server has all roles.
-            match endpoint.starts_with("opc.tcp") {
-                true => assert_eq!(
-                    read.unwrap_err().status_code(),
-                    StatusCode::BadUserAccessDenied
-                ),
-                false => assert!(read.is_ok(), "{endpoint}"),
-            }
+            assert!(client.history_events(&SERVER, ALL, &query).is_ok());
         }
+        let options = ClientOptions {
+            identity: anna.clone(),
+            runtime_directory: Some(directory.path().join("runtime")),
+            ..ClientOptions::named("test")
+        };
+        let mut client = Client::connect(&endpoints[0], options).unwrap();
+        notifier_bits(&mut client, 0b101);
+        let read = client.history_events(&SERVER, ALL, &query);
+        let denied = StatusCode::BadUserAccessDenied;
+        assert_eq!(read.unwrap_err().status_code(), denied);
     }
 }
 

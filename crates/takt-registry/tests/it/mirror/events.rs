@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use takt_app::users::{User, UserFile, UserProof};
 use takt_app::{
-    Client, ClientOptions, Endpoint, EventNotification, EventQuery, LimitAlarm, NodeSets, Provider,
-    Subscription, SubscriptionOptions, Variable,
+    Client, ClientOptions, Endpoint, EventNotification, EventQuery, Identity, LimitAlarm, NodeSets,
+    Provider, Subscription, SubscriptionOptions, Variable,
 };
+use takt_crypto::PasswordHash;
 use takt_space::{
     Event, MethodHandler, NodeAccess, RemoteMethod, RemoteOperations, RemoteRequest, RemoteSource,
     RoleSet, UserRole,
@@ -53,7 +54,29 @@ fn upstream(directory: &Path, port: u16, speed: f64) -> Provider {
 }
 
 fn connect(directory: &Path, endpoint: &Endpoint) -> Client {
+    connect_as(directory, endpoint, Identity::Anonymous)
+}
+
+/// Makes anna an observer at the registry, and connects as this user.
+fn connect_as_observer(directory: &Path, registry: &Endpoint) -> Client {
+    let observer = User {
+        name: "anna".to_owned(),
+        roles: UserRole::Observer.into(),
+        proof: UserProof::Password(PasswordHash::of(b"hammer").unwrap()),
+    };
+    UserFile::new(users(directory), RoleSet::default())
+        .add(observer)
+        .unwrap();
+    let identity = Identity::UserName {
+        name: "anna".to_owned(),
+        password: "hammer".to_owned(),
+    };
+    connect_as(directory, registry, identity)
+}
+
+fn connect_as(directory: &Path, endpoint: &Endpoint, identity: Identity) -> Client {
     let options = ClientOptions {
+        identity,
         timeout: PATIENCE,
         runtime_directory: Some(directory.join("runtime")),
         ..ClientOptions::named("Watch")
@@ -212,15 +235,6 @@ fn events_of_foreign_types_pass_filters_and_arrive_at_their_notifiers() {
 fn an_alarm_is_acknowledged_through_the_mirror_and_comes_again_with_its_server() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    // Where the rights of Unix users are limited, clients over TCP are observers.
-    let limited = User {
-        name: "bert".to_owned(),
-        roles: UserRole::Operator.into(),
-        proof: UserProof::UnixUser(4711),
-    };
-    UserFile::new(users(directory), RoleSet::default())
-        .add(limited)
-        .unwrap();
     let server = upstream(directory, 0, 20.0);
     let endpoint = tcp(&server);
     let (registry, mut client) = registry(directory, vec![mirror("Press", &endpoint)]);
@@ -238,17 +252,18 @@ fn an_alarm_is_acknowledged_through_the_mirror_and_comes_again_with_its_server()
     assert_eq!(active.fields[4], true.into());
 
     // Observers receive Events, and may not call Methods.
-    let mut anonymous = at_server(&registry.endpoints()[1], &alarms);
-    anonymous.0.refresh_conditions().unwrap();
-    let seen = anonymous.next_with("150");
-    let refused = anonymous.acknowledge(&seen).unwrap_err();
+    let client = connect_as_observer(directory, &registry.endpoints()[0]);
+    let mut observer = Watch::new(client, &ids::SERVER.into(), alarms.clone());
+    observer.0.refresh_conditions().unwrap();
+    let seen = observer.next_with("150");
+    let refused = observer.acknowledge(&seen).unwrap_err();
     assert_eq!(refused, StatusCode::BadUserAccessDenied);
     watch.acknowledge(&active).unwrap();
     let acknowledged = |watch: &mut Watch| {
         watch.next_that("it is acknowledged", |event| event.fields[5] == true.into());
     };
     acknowledged(&mut watch);
-    acknowledged(&mut anonymous);
+    acknowledged(&mut observer);
     let again = watch.acknowledge(&active).unwrap_err();
     assert_eq!(again, StatusCode::BadConditionBranchAlreadyAcked);
 
@@ -291,17 +306,13 @@ fn events_of_a_source_reach_only_clients_with_the_permission() {
         .access(access)
         .add()
         .unwrap();
-    let watch = |index: usize| {
-        let client = connect(directory, &registry.endpoints()[index]);
-        Watch::new(client, &ids::SERVER.into(), query())
-    };
-    let (mut administrator, mut anonymous) = (watch(0), watch(1));
+    let watch = |client| Watch::new(client, &ids::SERVER.into(), query());
+    let endpoint = &registry.endpoints()[0];
+    let mut administrator = watch(connect(directory, endpoint));
+    let mut observer = watch(connect_as_observer(directory, endpoint));
     eventually("Events are mirrored", PATIENCE, || {
         report(&server, server.node_id("Spindle/Speed"), "begin");
-        let event = anonymous
-            .0
-            .next_event(Duration::from_millis(100))
-            .unwrap()?;
+        let event = observer.0.next_event(Duration::from_millis(100)).unwrap()?;
         (message(&event) == "begin").then_some(event)
     });
     report(&server, server.node_id("Secret"), "secret");
@@ -309,7 +320,7 @@ fn events_of_a_source_reach_only_clients_with_the_permission() {
     administrator.next_with("secret");
     let mut seen = Vec::new();
     while seen.last().is_none_or(|last| last != "end") {
-        seen.push(message(&anonymous.next()).to_owned());
+        seen.push(message(&observer.next()).to_owned());
     }
     assert!(!seen.iter().any(|text| text == "secret"), "{seen:?}");
 }
