@@ -157,7 +157,9 @@ fn only_users_write_from(office: &NamespaceHost) {
     }
     let call = ["call", &endpoint, "Start"];
     // On the host of the server, the kernel names the Unix user behind each address.
-    let _ = sandbox.run(&call).expect_success();
+    for method in ["Start", "Stop"] {
+        let _ = sandbox.run(&["call", &endpoint, method]).expect_success();
+    }
     let anonymous = there(&call).expect_failure();
     assert!(anonymous.contains("BadUserAccessDenied"), "{anonymous}");
     let _ = there(&[&call[..], &as_user("operator")].concat()).expect_success();

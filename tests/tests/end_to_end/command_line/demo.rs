@@ -114,10 +114,8 @@ fn the_demonstration_runs_without_tcp() {
     let finished = Process::spawn("takt demo", &mut command).finish(PATIENCE);
     nothing_is_left(&sandbox, "after --for 3s");
     let out = finished.expect_success();
-    assert!(
-        out.contains("opc.iox2 ") && !out.contains("opc.tcp"),
-        "{out}"
-    );
+    let is_shown = out.contains("Machine  (opc.iox2://Machine)");
+    assert!(is_shown && !out.contains("opc.tcp"), "{out}");
 }
 
 /// Returns a demonstration on a terminal of 80 columns and 24 lines, which script(1) makes.

@@ -49,20 +49,22 @@ impl Server {
         self.run(user, "write", &["Spindle/Override", "80"])
     }
 
-    fn call(&self, user: User) -> Finished {
-        self.run(user, "call", &["Stop"])
+    fn call(&self, user: User, method: &str) -> Finished {
+        self.run(user, "call", &[method])
     }
 
     fn may_all(&self, user: User) {
         let _ = self.write(user).expect_success();
-        let _ = self.call(user).expect_success();
+        for method in ["Start", "Stop"] {
+            let _ = self.call(user, method).expect_success();
+        }
     }
 
     fn only_reads(&self, user: User) {
         let _ = self
             .run(user, "read", &["Spindle/Override"])
             .expect_success();
-        for refused in [self.write(user), self.call(user)] {
+        for refused in [self.write(user), self.call(user, "Start")] {
             let said = refused.expect_failure();
             assert!(said.contains("BadUserAccessDenied"), "{said}");
         }

@@ -334,6 +334,7 @@ fn restrictions_need_a_secured_channel() {
     let server = builder().build().unwrap();
     let space = server.address_space();
     let mut access = NodeAccess::default();
+    access.grant(UserRole::Anonymous, P::Browse | P::Read | P::Write);
     access.restrict(AccessRestrictionType::EncryptionRequired);
     space
         .add_variable(QualifiedName::new(1, "Pin"))
