@@ -5,7 +5,6 @@ use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_services::AuditedAction;
 use takt_space::{Caller, Peer, UserIdentity};
 
 /// Time in which the same refusal is logged once.
@@ -68,13 +67,8 @@ pub fn refused_login(name: &str, peer: &Peer) -> String {
     )
 }
 
-/// Returns the line for a Write or Call that is refused because of the roles of the caller; `None` for other actions.
-pub(crate) fn refused_action(caller: &Caller, action: &AuditedAction<'_>) -> Option<String> {
-    let service = match action {
-        AuditedAction::Write { .. } => "Write",
-        AuditedAction::Call { .. } => "Call",
-        _ => return None,
-    };
+/// Returns the line for a Write or Call that is refused because of the roles of the caller.
+pub(crate) fn refused_service(caller: &Caller, service: &str) -> String {
     let peer = caller.peer();
     let client = match &caller.user {
         UserIdentity::Anonymous => origin(peer),
@@ -99,7 +93,7 @@ pub(crate) fn refused_action(caller: &Caller, action: &AuditedAction<'_>) -> Opt
         }
         _ => "its roles do not permit it: see `takt user list`",
     };
-    Some(format!("{service} refused to {client}: {reason}"))
+    format!("{service} refused to {client}: {reason}")
 }
 
 /// Returns the origin of a client: what the operating system says about it.
@@ -120,7 +114,6 @@ mod tests {
     use std::sync::Arc;
 
     use takt_space::{Channel, ChannelSecurity};
-    use takt_ua::NodeIdRef;
 
     use super::*;
 
@@ -145,12 +138,7 @@ mod tests {
                 },
                 security: ChannelSecurity::none(),
             };
-            let write = AuditedAction::Write {
-                node_id: NodeIdRef::NULL,
-                attribute_id: 13,
-                index_range: "",
-            };
-            refused_action(&Caller::of_channel(Arc::new(channel)), &write).unwrap()
+            refused_service(&Caller::of_channel(Arc::new(channel)), "Write")
         };
         let other = line([127, 0, 0, 1], Some(4711));
         assert!(other.starts_with("Write refused to Unix user 4711 at address 127.0.0.1: "));

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use takt_crypto::{Certificate, FileState, PasswordHash, PasswordProofs, PolicyProfile, now};
-use takt_services::{AuditedAction, ForwardedIdentity, IssuedUser, Users};
+use takt_services::{ForwardedIdentity, IssuedUser, Users};
 use takt_space::{Caller, Peer, RoleSet, UserRole};
 use takt_ua::StatusCode;
 
 use crate::issued_tokens::IssuedTokens;
 use crate::private_file;
-use crate::refusals::{Refusals, refused_action, refused_login, shown};
+use crate::refusals::{Refusals, refused_login, refused_service, shown};
 use user::{read, write};
 
 pub use unix::{unix_group, unix_user};
@@ -360,10 +360,8 @@ impl Users for UserFile {
         }
     }
 
-    fn refused(&self, caller: &Caller, action: &AuditedAction<'_>) {
-        if let Some(line) = refused_action(caller, action) {
-            self.refusals.warn(&line);
-        }
+    fn refused(&self, caller: &Caller, service: &'static str) {
+        self.refusals.warn(&refused_service(caller, service));
     }
 }
 

@@ -5,7 +5,6 @@ use takt_space::{Caller, Peer, RoleSet};
 use takt_ua::StatusCode;
 
 use super::forwarded_identity::ForwardedIdentity;
-use crate::audit::record::AuditedAction;
 
 /// A user with a token of an authorization service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +77,8 @@ pub trait Users: Send + Sync {
     /// Returns the Roles of a peer without a user: those of its Unix user, if the operating system confirms it.
     fn anonymous(&self, peer: &Peer) -> RoleSet;
 
-    /// Notes that a request is refused with `BadUserAccessDenied`: `action` is the first refused one.
-    fn refused(&self, caller: &Caller, action: &AuditedAction<'_>) {
-        let _ = (caller, action);
+    /// Notes that operations of a request are refused with `BadUserAccessDenied`. `service` is the name of the Service: Write or Call.
+    fn refused(&self, caller: &Caller, service: &'static str) {
+        let _ = (caller, service);
     }
 }

@@ -89,10 +89,16 @@ impl Request<'_> {
     #[inline(never)]
     fn record_action<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
         let action = action();
-        let is_new =
-            status == StatusCode::BadUserAccessDenied && !self.is_refusal_told.replace(true);
-        if let (true, Some(users)) = (is_new, self.server.users()) {
-            users.refused(self.caller, &action);
+        let service = match action {
+            AuditedAction::Write { .. } => Some("Write"),
+            AuditedAction::Call { .. } => Some("Call"),
+            _ => None,
+        };
+        if status == StatusCode::BadUserAccessDenied
+            && let (Some(service), Some(users)) = (service, self.server.users())
+            && !self.is_refusal_told.replace(true)
+        {
+            users.refused(self.caller, service);
         }
         if let Some(auditor) = self.server.audit() {
             self.record(auditor, self.caller, None, status, action);
