@@ -116,9 +116,9 @@ impl SocketQuestion {
         };
         let address = |ip: usize, port: usize| {
             let octets: &[u8; 16] = found.get(ip..)?.first_chunk()?;
-            let ip = match found.first()? {
-                &INET => IpAddr::from(*octets.first_chunk::<4>()?),
-                &INET6 => IpAddr::from(*octets).to_canonical(),
+            let ip = match *found.first()? {
+                INET => IpAddr::from(*octets.first_chunk::<4>()?),
+                INET6 => IpAddr::from(*octets).to_canonical(),
                 _ => return None,
             };
             let port = u16::from_be_bytes(*found.get(port..)?.first_chunk()?);
