@@ -168,7 +168,7 @@ fn u32_at(bytes: &[u8], position: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes))
 }
 
-#[cfg(all(test, target_endian = "little"))]
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
