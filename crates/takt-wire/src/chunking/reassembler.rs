@@ -100,10 +100,12 @@ struct Partial {
     bytes: Vec<u8>,
     /// Size in bytes of all chunks except the last; known once a chunk that is not the last was received.
     chunk_size: Option<usize>,
-    /// Flags of the received chunks, by number.
+    /// Flags of the received chunks except the last, by number.
     received: Vec<bool>,
-    missing: usize,
-    /// Size in bytes of the last chunk while its number is not known.
+    /// Number of the flags that are set, and the largest offset in bytes of these chunks.
+    marked: usize,
+    farthest: usize,
+    /// Offset in bytes of the last chunk, once it was received.
     last: Option<usize>,
     complete: bool,
 }
@@ -235,7 +237,8 @@ impl ChunkReassembler {
             bytes: vec![0; total_size],
             chunk_size: None,
             received: Vec::new(),
-            missing: 0,
+            marked: 0,
+            farthest: 0,
             last: None,
             complete: false,
         });
@@ -321,16 +324,18 @@ impl Partial {
                 return refuse("not at a multiple of the chunks' size");
             }
         }
-        // The last chunk may be shorter, and may come first: the others tell where it belongs.
-        if self.chunk_size.is_some() {
-            if let Some(last) = self.last
-                && !self.mark(last)
-            {
-                return refuse("not at a multiple of the chunks' size");
-            }
-            return Ok(self.missing == 0);
+        // The last chunk may have another size (some devices put the rest of a division into it), and may come first: the others tell
+        // where it belongs.
+        let (Some(size), Some(last)) = (self.chunk_size, self.last) else {
+            return Ok(false);
+        };
+        if !last.is_multiple_of(size) {
+            return refuse("not at a multiple of the chunks' size");
         }
-        Ok(false)
+        if self.marked > 0 && self.farthest >= last {
+            return refuse("the last chunk begins before others");
+        }
+        Ok(self.marked == last / size)
     }
 
     fn set_chunk_size(&mut self, size: usize, max_chunks: usize) -> Result<(), ReassemblyError> {
@@ -345,7 +350,6 @@ impl Partial {
         }
         self.chunk_size = Some(size);
         self.received = vec![false; chunks];
-        self.missing = chunks;
         Ok(())
     }
 
@@ -358,7 +362,8 @@ impl Partial {
             Some(received) => {
                 if !*received {
                     *received = true;
-                    self.missing -= 1;
+                    self.marked += 1;
+                    self.farthest = self.farthest.max(offset);
                 }
                 true
             }

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use takt_ua::Variant;
+use takt_ua::structures::DataSetMetaDataType;
+use takt_ua::{StatusCode, Variant};
 
 use super::*;
 use crate::chunk::Chunk;
 use crate::data_set_message::{DataSetContent, DataSetMessage, Fields};
+use crate::discovery::{AnnouncementContent, DiscoveryAnnouncement};
 use crate::network_message::PayloadRef;
 use crate::network_message::{NetworkMessage, NetworkMessageRef, Payload, PayloadParameters};
 use crate::network_message_type::NetworkMessageType;
@@ -208,6 +210,8 @@ fn chunks_that_do_not_fit_each_other_are_refused() {
         (chunk(0, 10, 4), chunk(3, 10, 4)),
         (chunk(8, 10, 2), chunk(7, 10, 3)),
         (chunk(7, 10, 3), chunk(0, 10, 4)),
+        (chunk(4, 10, 6), chunk(4, 10, 4)),
+        (chunk(4, 10, 4), chunk(4, 10, 6)),
     ] {
         let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
         assert_eq!(push(&mut reassembler, &first, now), Ok(None));
@@ -220,6 +224,39 @@ fn chunks_that_do_not_fit_each_other_are_refused() {
     }
 }
 
+/// Some devices divide a payload by two, and put the odd byte into the last chunk.
+#[test]
+fn the_last_chunk_may_be_longer() {
+    let (long, now) = (long(1, 5), Instant::now());
+    let [whole] = &messages(&long, 10_000)[..] else {
+        panic!("one chunk")
+    };
+    let message = NetworkMessageRef::new_checked(whole).unwrap();
+    let PayloadRef::Chunk(chunk) = message.payload(&PayloadParameters::default()).unwrap() else {
+        panic!("a chunk")
+    };
+    let half = chunk.chunk_data.len() / 3;
+    let parts = [0..half, half..chunk.chunk_data.len()].map(|range| {
+        let payload = Payload::Chunk(Chunk {
+            chunk_offset: u32::try_from(range.start).unwrap(),
+            chunk_data: chunk.chunk_data[range].to_vec(),
+            ..chunk.to_owned()
+        });
+        NetworkMessage {
+            payload,
+            ..long.clone()
+        }
+        .encode_to_vec()
+        .unwrap()
+    });
+    for order in [[0, 1], [1, 0]] {
+        let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
+        assert_eq!(push(&mut reassembler, &parts[order[0]], now), Ok(None));
+        let found = push(&mut reassembler, &parts[order[1]], now).unwrap();
+        assert_eq!(found.unwrap().payload, long.payload);
+    }
+}
+
 #[test]
 fn unchunkable_messages_are_refused() {
     let mut two = long(1, 1);
@@ -229,4 +266,53 @@ fn unchunkable_messages_are_refused() {
     messages.push(messages[0].clone());
     assert!(ChunkWriter::new(&two, 100, 0).is_err());
     assert!(ChunkWriter::new(&long(1, 1), 20, 0).is_err());
+}
+
+/// Protection relays send metadata in chunks with a PayloadHeader: they are read, and the broken rule is named.
+#[test]
+fn chunks_of_announcements_are_read_with_a_payload_header() {
+    let announcement = DiscoveryAnnouncement {
+        sequence_number: 1,
+        content: AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: 1000,
+            meta_data: Box::new(DataSetMetaDataType {
+                name: "Feeder".into(),
+                ..DataSetMetaDataType::default()
+            }),
+            status_code: StatusCode::Good,
+        },
+    };
+    let long = NetworkMessage::discovery(
+        PublisherId::Byte(1),
+        Payload::DiscoveryAnnouncement(Box::new(announcement.clone())),
+    );
+    let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
+    let mut found = None;
+    for chunk in ChunkWriter::new(&long, 64, 0).unwrap() {
+        let with_header = Chunk {
+            data_set_writer_id: Some(0),
+            ..chunk
+        };
+        let sent = NetworkMessage {
+            payload: Payload::Chunk(with_header),
+            ..long.clone()
+        };
+        let bytes = sent.encode_to_vec().unwrap();
+        let message = NetworkMessageRef::new_checked(&bytes).unwrap();
+        let rule = message.broken_rule().unwrap();
+        assert!(rule.contains("PayloadHeader"), "{rule}");
+        let PayloadRef::Chunk(chunk) = message.payload(&PayloadParameters::default()).unwrap()
+        else {
+            panic!("a chunk")
+        };
+        if let Some(whole) = reassembler.push(&message, &chunk, Instant::now()).unwrap() {
+            let payload = message.reassembled_payload(&whole.bytes).unwrap();
+            assert_eq!(
+                payload,
+                PayloadRef::DiscoveryAnnouncement(Box::new(announcement.clone()))
+            );
+            found = Some(());
+        }
+    }
+    assert!(found.is_some());
 }

@@ -115,8 +115,7 @@ impl NetworkMessage {
             && self.group_header.is_none()
             && self.timestamp.is_none()
             && self.promoted_fields.is_none()
-            && self.action_header.is_none()
-            && !matches!(&self.payload, Payload::Chunk(chunk) if chunk.data_set_writer_id.is_some());
+            && self.action_header.is_none();
         rule(bare, rules::DISCOVERY_HEADER)?;
         rule(self.publisher_id.is_some(), rules::DISCOVERY_PUBLISHER_ID)?;
         let probe = self.network_message_type() == NetworkMessageType::DiscoveryProbe;

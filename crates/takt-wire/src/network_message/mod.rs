@@ -139,6 +139,8 @@ mod rules {
     pub(super) const PROMOTED_FIELDS: &str =
         "PromotedFields with more than one DataSetMessage (OPC 10000-14, 7.2.4.4.2)";
     pub(super) const DISCOVERY_HEADER: &str = "a discovery message with other headers than PublisherId and security (OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1)";
+    pub(super) const CHUNK_HEADER: &str =
+        "a PayloadHeader in a chunk of an announcement (OPC 10000-14, 7.2.4.6.12.1)";
     pub(super) const DISCOVERY_PUBLISHER_ID: &str =
         "a discovery message without a PublisherId (OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1)";
     pub(super) const PROBE_CHUNK: &str = "a probe in chunks (OPC 10000-14, 7.2.4.6.12.1)";

@@ -118,16 +118,26 @@ impl Flags {
         NetworkMessageType::from_bits(self.flags2).unwrap_or(NetworkMessageType::DataSetMessage)
     }
 
+    /// Returns whether the message is a chunk of an announcement. Protection relays (SICAM, SIPROTEC) send their metadata in chunks with a
+    /// PayloadHeader. Its length is known, so that the chunk is read all the same.
+    fn is_announced_chunk(&self) -> bool {
+        let is_announcement =
+            self.network_message_type() == NetworkMessageType::DiscoveryAnnouncement;
+        is_announcement && self.flags2 & flags::CHUNK != 0
+    }
+
     /// Returns the broken rule if a discovery message has fields that it must not have.
     fn discovery_rule(&self) -> Option<&'static str> {
         let message_type = self.network_message_type();
         if message_type == NetworkMessageType::DataSetMessage {
             return None;
         }
-        let forbidden = self.flags & (flags::GROUP_HEADER | flags::PAYLOAD_HEADER)
+        // The bits of the three bytes may coincide, so that only zero means something.
+        let forbidden = self.flags & flags::GROUP_HEADER
             | self.flags1 & (flags::DATA_SET_CLASS_ID | flags::TIMESTAMP | flags::PICO_SECONDS)
             | self.flags2 & (flags::PROMOTED_FIELDS | flags::ACTION_HEADER);
-        if forbidden != 0 {
+        let has_payload_header = self.flags & flags::PAYLOAD_HEADER != 0;
+        if forbidden != 0 || has_payload_header && !self.is_announced_chunk() {
             return Some(rules::DISCOVERY_HEADER);
         }
         if self.flags & flags::PUBLISHER_ID == 0 {
@@ -204,6 +214,15 @@ impl<'a> NetworkMessageRef<'a> {
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Returns the rule of the standard that the message breaks although it can be read; `None` for nearly all messages.
+    pub fn broken_rule(&self) -> Option<&'static str> {
+        let is_data = self.network_message_type == NetworkMessageType::DataSetMessage;
+        match self.payload_header {
+            PayloadHeader::Chunk(_) if !is_data => Some(rules::CHUNK_HEADER),
+            _ => None,
+        }
     }
 
     /// Returns the DataSetWriterIds of the PayloadHeader; none if there is no such header. A Subscriber that reads

@@ -15,7 +15,7 @@ mod tests;
 mod uadp;
 mod values;
 
-use crate::error::WireError;
+use crate::error::{WireError, WireErrorKind};
 use crate::network_message::{NetworkMessageRef, PayloadRef};
 
 pub use data_set_fields::DataSetFields;
@@ -98,7 +98,11 @@ fn check(bytes: &[u8], parameters: &TreeParameters<'_>) -> Result<(), WireError>
     if encrypted && !parameters.decrypted {
         return Ok(());
     }
-    check_payload(message.payload(&parameters.payload)?)
+    check_payload(message.payload(&parameters.payload)?)?;
+    match message.broken_rule() {
+        Some(rule) => Err(WireError::new(0, WireErrorKind::Forbidden(rule))),
+        None => Ok(()),
+    }
 }
 
 fn check_payload(payload: PayloadRef<'_>) -> Result<(), WireError> {
