@@ -1,19 +1,23 @@
 //! Running configurations: threads, links, keys.
 
+use std::net::UdpSocket;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use takt_cell::Cell;
 use takt_pubsub::PublishError;
+use takt_pubsub::publisher::WriterGroup;
 use takt_pubsub::runtime::{ProblemCause, PubSub, RuntimeOptions, StartError};
 use takt_pubsub::subscriber::{ReceivedDataSet, SubscriberObserver};
 use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
 use takt_ua::structures::{
-    NetworkAddressUrlDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
-    ReaderGroupDataType,
+    FieldTargetDataType, NetworkAddressUrlDataType, PubSubConfiguration2DataType,
+    PubSubConnectionDataType, ReaderGroupDataType, TargetVariablesDataType,
 };
 use takt_ua::{BuiltInType, DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 
-use crate::support::Setup;
+use crate::support::{Setup, now};
 
 /// Longest wait for an expected event, which usually happens long before.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -213,4 +217,68 @@ fn reasons_of_errors_are_reported() {
         ),
         "{problem:?}"
     );
+}
+
+#[test]
+fn a_cell_is_good_when_the_parts_of_both_connections_are() {
+    let mut setup = Setup::new(&[vec![1_u32, 2].into()]);
+    let node = NodeId::numeric(1, 0);
+    let cell = Arc::new(Cell::of(&vec![0_u32; 4].into()));
+    setup.received = [(node.clone(), Arc::clone(&cell))].into();
+    let [fed, silent] = [(); 2].map(|()| format!("opc.udp://127.0.0.1:{}", takt_ports::reserve()));
+    let of_part = |configuration: &mut PubSubConnectionDataType, range: &str| {
+        let target = FieldTargetDataType {
+            target_node_id: node.clone(),
+            attribute_id: 13,
+            write_index_range: range.into(),
+            ..FieldTargetDataType::default()
+        };
+        let targets = TargetVariablesDataType {
+            target_variables: vec![target],
+        };
+        let reader = &mut configuration.reader_groups[0].data_set_readers[0];
+        reader.subscribed_data_set = ExtensionObject::from_structure(&targets);
+    };
+    let mut both = configuration(&setup, &fed);
+    let mut other = configuration(&setup, &silent).connections.remove(1);
+    other.name = "Other".into();
+    of_part(&mut both.connections[1], "0:1");
+    of_part(&mut other, "2:3");
+    both.connections.push(other);
+    let (values, received) = channel();
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
+        Box::new(Values(values.clone()))
+    };
+    let options = RuntimeOptions::default();
+    let (source, target) = (&mut setup.cells, &mut setup.received);
+    let _running = PubSub::start(&both, source, target, &mut observers, &options).unwrap();
+    wait_for(&received, &vec![1_u32, 2].into());
+    assert!(cell.get().unwrap().status_code().is_bad());
+    let mut group = setup.build();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let feed = |group: &mut WriterGroup| {
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        let up = PubSubState::Operational;
+        group.publish(now(), up, &mut messages).unwrap();
+        for message in messages {
+            let address = silent.strip_prefix("opc.udp://").unwrap();
+            socket.send_to(&message, address).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let deadline = Instant::now() + PATIENCE;
+    let whole = loop {
+        let found = cell.get().unwrap();
+        if found.status_code().is_good() {
+            break found.value;
+        }
+        assert!(Instant::now() < deadline, "it does not become good");
+        feed(&mut group);
+    };
+    assert_eq!(whole, Some(vec![1_u32, 2, 1, 2].into()));
+    // One Publisher is silent again, the other one is not.
+    while !cell.get().unwrap().status_code().is_bad() {
+        assert!(Instant::now() < deadline, "it does not become bad");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
