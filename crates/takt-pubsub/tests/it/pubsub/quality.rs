@@ -303,3 +303,37 @@ fn after_a_gap_the_fields_that_do_not_come_are_uncertain() {
     let found = step(&mut subscriber, [None, None], false);
     assert_eq!(of(found), [value(15, good), value(14, good)]);
 }
+
+/// Returns a NetworkMessage of the setup's writer with these DataSetMessages.
+fn network_message(data_set_messages: &[&[u8]]) -> Vec<u8> {
+    let count = data_set_messages.len();
+    // PublisherId UInt16 4, WriterGroupId 3, and the DataSetWriterIds in the PayloadHeader.
+    let mut bytes = vec![0xF1, 1, 4, 0, 1, 3, 0, count.try_into().unwrap()];
+    bytes.extend([7, 0].repeat(count));
+    for message in data_set_messages {
+        bytes.extend(u16::try_from(message.len()).unwrap().to_le_bytes());
+    }
+    bytes.extend(data_set_messages.concat());
+    bytes
+}
+
+#[test]
+fn a_lost_message_makes_values_uncertain_even_if_the_next_one_comes_with_it() {
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    let mut setup = with_header(Setup::new(&values), 0);
+    let mut subscriber = setup.build_subscriber();
+    let mut group = setup.build();
+    pass(&mut group, &mut subscriber, now(), &mut Statuses::default());
+    // A key frame with a field of an unknown type, and a delta frame of the second field.
+    let lost = [1, 2, 0, 0x3F, 0, 0, 0, 0, 7, 9, 0, 0, 0];
+    let delta = [0x81, 1, 1, 0, 1, 0, 7, 9, 0, 0, 0];
+    let mut both = network_message(&[&lost, &delta]);
+    let reception = subscriber
+        .receive(now(), UP, &mut both, &mut Statuses::default())
+        .unwrap();
+    assert_eq!((reception.accepted, reception.refused), (1, 1));
+    let [first, second] = [0, 1].map(|index| setup.target(index).get().unwrap());
+    assert_eq!(first.status_code(), StatusCode::UncertainLastUsableValue);
+    assert_eq!(second.value, Some(Variant::UInt32(9)));
+    assert!(second.status_code().is_good());
+}
