@@ -295,6 +295,10 @@ mod tests {
         available: Vec<u32>,
         republished: Vec<u32>,
         batches: Batches,
+        /// Number of Publish requests that are refused first, for lack of memory.
+        refusals: u32,
+        created: u32,
+        closed: u32,
     }
 
     impl Requests for Responses {
@@ -311,6 +315,7 @@ mod tests {
             request: Q,
         ) -> Result<Q::Response, ClientError> {
             let bytes = if Q::NAME == CreateSubscriptionRequest::NAME {
+                self.created += 1;
                 let response = CreateSubscriptionResponse {
                     subscription_id: 1,
                     ..CreateSubscriptionResponse::default()
@@ -333,7 +338,7 @@ mod tests {
 
     impl Publishing for Responses {
         fn timeout(&self) -> Duration {
-            Duration::from_secs(1)
+            Duration::from_secs(60)
         }
 
         fn is_connected(&self) -> bool {
@@ -360,6 +365,13 @@ mod tests {
             &mut self,
             _: Duration,
         ) -> Result<Result<PublishResponse, ClientError>, ClientError> {
+            if let Some(left) = self.refusals.checked_sub(1) {
+                self.refusals = left;
+                return Ok(Err(ClientError::Service {
+                    service: "Publish",
+                    status: StatusCode::BadOutOfMemory,
+                }));
+            }
             Ok(Ok(PublishResponse {
                 subscription_id: 1,
                 available_sequence_numbers: self.available.clone(),
@@ -370,7 +382,9 @@ mod tests {
 
         fn disconnect(&mut self) {}
 
-        fn close(&mut self) {}
+        fn close(&mut self) {
+            self.closed += 1;
+        }
     }
 
     /// A message whose value is its number.
@@ -397,12 +411,31 @@ mod tests {
             available,
             republished: Vec::new(),
             batches: Batches::default(),
+            refusals: 0,
+            created: 0,
+            closed: 0,
         };
         let mut core = ready(Core::create(client, SubscriptionOptions::default())).unwrap();
         while core.changes.len() < count {
             ready(core.receive(Duration::ZERO)).unwrap();
         }
         core
+    }
+
+    #[test]
+    fn a_subscription_outlives_a_server_without_memory() {
+        let mut core = received(&[1, 2], Vec::new(), 1);
+        core.client.refusals = 3;
+        let mut errors = 0;
+        while core.changes.len() < 2 {
+            if let Err(error) = ready(core.receive(Duration::ZERO)) {
+                assert!(error.is_temporary() && !error.is_connection(), "{error}");
+                // The values are not requested again here, because this server has no Methods.
+                core.created.as_mut().unwrap().recovery.is_due = false;
+                errors += 1;
+            }
+        }
+        assert_eq!((errors, core.client.created, core.client.closed), (3, 1, 0));
     }
 
     #[test]

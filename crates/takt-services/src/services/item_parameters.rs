@@ -1,7 +1,7 @@
 //! Parameters of MonitoredItems, which CreateMonitoredItems and ModifyMonitoredItems revise (OPC 10000-4, 5.13.2 and 5.13.3).
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use takt_space::View;
 use takt_ua::enumerations::TimestampsToReturn;
@@ -49,8 +49,7 @@ impl Revision {
         subscription_id: u32,
         count: usize,
     ) {
-        let now = Instant::now();
-        self.allotment = Some(engine.allotment(&session.id, subscription_id, count, now));
+        self.allotment = Some(engine.allotment(&session.id, subscription_id, count));
     }
 
     /// Returns the revised parameters of an item, which has the load `held` already.

@@ -139,7 +139,7 @@ impl Server {
         items: Vec<SavedItem>,
         now: Now,
     ) -> Result<(), StatusCode> {
-        let allotment = engine.allotment(&NodeId::NULL, id, items.len(), now.instant);
+        let allotment = engine.allotment(&NodeId::NULL, id, items.len());
         let mut revision = Revision::with(TimestampsToReturn::Both, allotment);
         let mut room = engine.room_for_items(id, now);
         let view = self.space.view();

@@ -85,10 +85,9 @@ impl Engine {
         session: &NodeId,
         subscription: u32,
         items: usize,
-        now: Instant,
     ) -> Allotment {
         let limit = Load::units_per_second(self.budgets.max_sampling_load);
-        while self.load.get() > limit.half() && self.suspend_one(now) {}
+        while self.load.get() > limit.half() && self.suspend_one() {}
         let of_session = |one: &&Subscription| one.session == *session;
         let sum = |of: &dyn Fn(&&Subscription) -> bool| -> Load {
             let all = self.subscriptions.values();
@@ -107,7 +106,7 @@ impl Engine {
 
     /// Suspends the Subscription that is sampled and whose client has been gone for the longest time. Returns `false` if there is
     /// none.
-    fn suspend_one(&mut self, now: Instant) -> bool {
+    fn suspend_one(&mut self) -> bool {
         let all = self.subscriptions.values();
         let all = all.filter(|one| one.load() > Load::default());
         let absent = all.filter_map(|one| Some((one.samples_without_client()?, one.id)));
@@ -115,7 +114,7 @@ impl Engine {
             return false;
         };
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
-            subscription.suspend(now);
+            subscription.suspend();
             if let Some(at) = subscription.abandoned_at() {
                 self.memory.note_abandoned(at);
             }

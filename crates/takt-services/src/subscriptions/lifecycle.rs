@@ -90,6 +90,8 @@ impl Engine {
                 (saved.next_sequence_number, last_item_id),
                 saved.messages,
             );
+            // Until a client takes it over.
+            subscription.pause(now.instant);
         }
         Ok(saved.items)
     }

@@ -63,8 +63,10 @@ pub(crate) struct Subscription {
     absence: Option<Absence>,
     /// Longest time that the Session may have no channel before the Subscription is abandoned.
     max_absence: Duration,
-    /// End of the lifetime, if nothing is sampled and published until a client comes back.
-    suspended: Option<Instant>,
+    /// End of the lifetime, if the publishing timer stands still until a client comes back.
+    ends: Option<Instant>,
+    /// True if nothing is sampled until a client comes back.
+    is_suspended: bool,
     /// Items that have not been sampled since the client has come back.
     resumption: Option<Resumption>,
     /// Lifetime without a Publish request, if the Subscription is durable (OPC 10000-4, 5.14.9): it is sampled without a channel.
@@ -146,7 +148,8 @@ impl Subscription {
             is_paused: false,
             absence: None,
             max_absence: new.max_absence,
-            suspended: None,
+            ends: None,
+            is_suspended: false,
             resumption: None,
             durable: None,
             interrupted: None,
@@ -351,7 +354,7 @@ impl Subscription {
         now: Instant,
         slice: &mut Slice,
     ) -> bool {
-        self.suspended.is_some()
+        self.is_suspended
             || self.sample_anew(sampler, slice)
                 && self.queue_initial_values(slice)
                 && (self.is_paused || self.groups.sample(sampler, &self.owner, now, slice))
@@ -495,12 +498,13 @@ impl Subscription {
 
 impl Timed for Subscription {
     fn next_deadline(&self) -> Option<Instant> {
-        if self.suspended.is_some() {
-            return self.suspended;
+        if self.is_suspended {
+            return self.ends;
         }
         let times = [self.next_sample(), self.interrupted, self.abandoned_at()];
         let times = times.into_iter().flatten();
-        Some(times.fold(self.next_publish, Instant::min))
+        let timer = self.ends.unwrap_or(self.next_publish);
+        Some(times.fold(timer, Instant::min))
     }
 }
 

@@ -83,7 +83,7 @@ impl Engine {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
         };
-        if let Some(ends) = subscription.suspended_until() {
+        if let Some(ends) = subscription.ends() {
             if ends <= now.instant {
                 self.end(id, StatusCode::BadTimeout, now);
             }

@@ -1,9 +1,10 @@
 //! A Subscription whose client is gone: its Session has no channel, or has ended.
 //!
-//! * While the Session has no channel, sampling goes on for items that keep several values.
+//! * While the Session has no channel, sampling goes on for items that keep several values. There are no Publish requests, so the
+//!   publishing timer stands still, and the end of the lifetime is due instead.
 //! * An abandoned Subscription is suspended: its Session has ended and no other one has taken it over, or the Session has had no
-//!   channel for [`SubscriptionBudgets::max_absence`](crate::SubscriptionBudgets::max_absence). Nothing is sampled, its items take
-//!   no values and Events, and only the end of its lifetime is due.
+//!   channel for [`SubscriptionBudgets::max_absence`](crate::SubscriptionBudgets::max_absence). Nothing is sampled, and its items take
+//!   no values and Events.
 //! * A client that comes back gets the current values, and is told that others are missing.
 //!
 //! A durable Subscription (OPC 10000-4, 6.8) goes on without a client.
@@ -21,6 +22,11 @@ impl Subscription {
     pub(crate) fn pause(&mut self, now: Instant) {
         let mut items = self.items.values();
         self.is_paused = !self.is_durable() && !items.any(|entry| entry.item.keeps_several());
+        if self.ends.is_none() {
+            let left = self.machine.lifetime_left().saturating_sub(1);
+            self.ends = Some(self.next_publish.max(now) + self.publishing_interval * left);
+            self.interrupted = None;
+        }
         let absence = Absence {
             since: now,
             has_ended: false,
@@ -34,55 +40,54 @@ impl Subscription {
         if let Some(absence) = &mut self.absence {
             absence.has_ended = true;
         }
-        self.suspend(now);
+        self.suspend();
         !self.is_durable()
     }
 
-    /// Stops sampling, publishing and Events until the client comes back.
-    pub(crate) fn suspend(&mut self, now: Instant) {
-        if self.is_durable() || self.suspended.is_some() {
+    /// Stops sampling and Events until the client comes back, which is absent already.
+    pub(crate) fn suspend(&mut self) {
+        if self.is_durable() || self.is_suspended {
             return;
         }
+        self.is_suspended = true;
         self.ready.suspend(true);
         self.ready_events.suspend(true);
         self.load.lend(true);
-        self.interrupted = None;
-        let left = self.machine.lifetime_left().saturating_sub(1);
-        let next = self.next_publish.max(now);
-        self.suspended = Some(next + self.publishing_interval * left);
     }
 
     /// Handles the return of a client.
     pub(crate) fn resume(&mut self, now: Instant) {
         self.is_paused = false;
         self.absence = None;
-        let Some(ends) = self.suspended.take() else {
+        if let Some(ends) = self.ends.take() {
+            let interval = self.publishing_interval;
+            let left = ends.saturating_duration_since(now).as_nanos() / interval.as_nanos().max(1);
+            let left = u32::try_from(left).unwrap_or(u32::MAX).saturating_add(1);
+            self.machine.set_lifetime_left(left);
+            if self.next_publish <= now {
+                self.next_publish = after(self.next_publish, interval, now);
+            }
+        }
+        if !std::mem::take(&mut self.is_suspended) {
             return;
-        };
+        }
         self.ready.suspend(false);
         self.ready_events.suspend(false);
         self.load.lend(false);
-        let interval = self.publishing_interval;
-        let left = ends.saturating_duration_since(now).as_nanos() / interval.as_nanos().max(1);
-        let left = u32::try_from(left).unwrap_or(u32::MAX).saturating_add(1);
-        self.machine.set_lifetime_left(left);
-        if self.next_publish <= now {
-            self.next_publish = after(self.next_publish, interval, now);
-        }
         self.resumption = Some(Resumption {
             done: None,
             since: now,
         });
     }
 
-    /// Returns the end of the lifetime of a suspended Subscription.
-    pub(crate) fn suspended_until(&self) -> Option<Instant> {
-        self.suspended
+    /// Returns the end of the lifetime of a Subscription without a client, whose publishing timer stands still.
+    pub(crate) fn ends(&self) -> Option<Instant> {
+        self.ends
     }
 
     /// Returns the time since which the client has been gone, if others may have the sampling of the Subscription.
     pub(crate) fn samples_without_client(&self) -> Option<Instant> {
-        let is_idle = self.is_durable() || self.suspended.is_some();
+        let is_idle = self.is_durable() || self.is_suspended;
         let absence = self.absence.filter(|_| !is_idle)?;
         Some(absence.since)
     }
@@ -104,9 +109,9 @@ impl Subscription {
 
     /// Suspends a Subscription whose Session has been without a channel for too long. Returns true if it was not suspended.
     pub(crate) fn notice_absence(&mut self, now: Instant) -> bool {
-        let is_new = self.suspended.is_none() && self.abandoned_since(now).is_some();
+        let is_new = !self.is_suspended && self.abandoned_since(now).is_some();
         if is_new {
-            self.suspend(now);
+            self.suspend();
         }
         is_new
     }

@@ -188,6 +188,34 @@ fn a_session_without_a_channel_loses_nothing_for_a_while() {
 }
 
 #[test]
+fn without_a_channel_there_is_no_publishing_timer() {
+    let server = crate::common::server();
+    let node = variable(&server, "a", &Value::stored(1_u32));
+    let mut subscriber = long(&server);
+    let created = subscriber.create(|request| {
+        request.requested_publishing_interval = 1.0;
+        request.requested_lifetime_count = 10_000;
+    });
+    subscriber.id = created.unwrap().subscription_id;
+    subscriber.watch(&node, 1, 1);
+    all_changes(&mut subscriber);
+    disconnect(&mut subscriber);
+    let mut ticks = 0;
+    for _ in 0..5_000 {
+        subscriber.now += Duration::from_millis(1);
+        ticks += subscriber.catch_up();
+    }
+    // Some for the Session.
+    assert!(ticks < 20, "{ticks}");
+    // The lifetime goes on.
+    let mut other = Subscriber::new(&server);
+    other.now = subscriber.now;
+    other.wait_for(Duration::from_millis(6_000));
+    let ended = take_over(&mut other, subscriber.id).status_code;
+    assert_eq!(ended, StatusCode::BadSubscriptionIdInvalid);
+}
+
+#[test]
 fn clients_that_are_gone_leave_half_of_the_sampling_budget() {
     let server = server_with(subscriptions(|budgets| budgets.max_sampling_load = 1_000));
     let node = variable(&server, "a", &Value::stored(1_u32));
