@@ -100,7 +100,9 @@ impl<'a> Tokens<'a> {
             }
             Identity::Anonymous => {
                 let mut offered = self.offered(UserTokenType::Anonymous);
-                let policy = offered.next().ok_or_else(|| self.refused())?;
+                let policy = offered
+                    .next()
+                    .ok_or_else(|| self.refused(UserTokenType::Anonymous))?;
                 let token = AnonymousIdentityToken {
                     policy_id: policy.policy_id.clone(),
                 };
@@ -144,7 +146,7 @@ impl<'a> Tokens<'a> {
             .filter_map(|policy| Some((policy, self.profile(policy)?)));
         // Encrypted, if possible.
         let best = known.max_by_key(|(_, profile)| profile.map_or(0, |profile| profile.rank));
-        let (policy, profile) = best.ok_or_else(|| self.refused())?;
+        let (policy, profile) = best.ok_or_else(|| self.refused(UserTokenType::UserName))?;
         let (password, encryption_algorithm) = match profile {
             Some(profile) => {
                 let encrypted = self.encrypt(profile, password.as_bytes());
@@ -174,7 +176,7 @@ impl<'a> Tokens<'a> {
             .filter_map(|policy| Some((policy, self.profile(policy)?)));
         // A token is long: where the channel encrypts, it need not be encrypted by itself.
         let best = known.min_by_key(|(_, profile)| profile.map_or(0, |profile| profile.rank));
-        let (policy, profile) = best.ok_or_else(|| self.refused())?;
+        let (policy, profile) = best.ok_or_else(|| self.refused(UserTokenType::IssuedToken))?;
         let (token_data, encryption_algorithm) = match profile {
             Some(profile) => {
                 let encrypted = self.encrypt(profile, token.as_bytes());
@@ -219,7 +221,7 @@ impl<'a> Tokens<'a> {
             .offered(UserTokenType::Certificate)
             .filter_map(|policy| Some((policy, self.profile(policy)??)));
         let best = known.max_by_key(|(_, profile)| profile.rank);
-        let (policy, profile) = best.ok_or_else(|| self.refused())?;
+        let (policy, profile) = best.ok_or_else(|| self.refused(UserTokenType::Certificate))?;
         let token = X509IdentityToken {
             policy_id: policy.policy_id.clone(),
             certificate_data: ByteString::from(user.chain_der()),
@@ -252,13 +254,42 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn refused(&self) -> ClientError {
+    /// Returns the reason why no UserTokenPolicy can be used for a token of this kind.
+    fn refused(&self, kind: UserTokenType) -> ClientError {
         let channel = self.channel.map_or("None", |profile| profile.name);
-        let offered = list_of_tokens(&self.policies);
-        self.failed(&format!(
-            "it offers {offered} with SecurityPolicy {channel}"
-        ))
+        let same: Vec<String> = self
+            .offered(kind)
+            .map(|policy| demand(policy, channel))
+            .collect();
+        match same.is_empty() {
+            true => {
+                let offered = list_of_tokens(&self.policies);
+                self.failed(&format!(
+                    "it offers {offered} with SecurityPolicy {channel}"
+                ))
+            }
+            false => self.failed(&format!(
+                "it takes tokens of the kind {} only with {}, which cannot be used here",
+                name_of(kind),
+                same.join(" or ")
+            )),
+        }
     }
+}
+
+/// Returns what a UserTokenPolicy demands of a token: its form if it is an issued one that is no JSON Web Token, or its SecurityPolicy.
+/// `channel` is the name of that of the channel.
+fn demand(policy: &UserTokenPolicy, channel: &str) -> String {
+    let form = policy.issued_token_type.as_str();
+    if policy.token_type == UserTokenType::IssuedToken && form != JWT_TYPE {
+        return format!("the form {form:?}");
+    }
+    let uri = policy.security_policy_uri.as_str();
+    let name = match uri.rsplit('#').next() {
+        None | Some("") => channel,
+        Some(name) => name,
+    };
+    format!("SecurityPolicy {}", name.escape_debug())
 }
 
 /// Returns the EncryptionAlgorithm of a token. It is empty for an EccEncryptedSecret, which names its SecurityPolicy itself.
@@ -273,13 +304,77 @@ fn list_of_tokens(policies: &[&UserTokenPolicy]) -> String {
     }
     let names: Vec<&str> = policies
         .iter()
-        .map(|policy| match policy.token_type {
-            UserTokenType::Anonymous => "Anonymous",
-            UserTokenType::UserName => "UserName",
-            UserTokenType::Certificate => "Certificate",
-            UserTokenType::IssuedToken => "IssuedToken",
-            _ => "an unknown kind",
-        })
+        .map(|policy| name_of(policy.token_type))
         .collect();
     names.join(", ")
+}
+
+const fn name_of(kind: UserTokenType) -> &'static str {
+    match kind {
+        UserTokenType::Anonymous => "Anonymous",
+        UserTokenType::UserName => "UserName",
+        UserTokenType::Certificate => "Certificate",
+        UserTokenType::IssuedToken => "IssuedToken",
+        _ => "an unknown kind",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::structures::{CreateSessionResponse, EndpointDescription, UserTokenPolicy};
+
+    use super::*;
+
+    /// Returns the error for a token at a server over SecurityPolicy None with one UserTokenPolicy.
+    fn error(policy: UserTokenPolicy, identity: &Identity) -> String {
+        let created = CreateSessionResponse {
+            server_endpoints: vec![EndpointDescription {
+                security_mode: MessageSecurityMode::None,
+                security_policy_uri: SECURITY_POLICY_NONE.into(),
+                user_identity_tokens: vec![policy],
+                ..EndpointDescription::default()
+            }],
+            ..CreateSessionResponse::default()
+        };
+        let endpoint: Endpoint = "opc.tcp://127.0.0.1:4840".parse().unwrap();
+        let options = ClientOptions::named("test");
+        let tokens = Tokens::new(&endpoint, &options, None, &created);
+        tokens.of(identity).unwrap_err().to_string()
+    }
+
+    fn policy(token_type: UserTokenType, security_policy_uri: &str) -> UserTokenPolicy {
+        UserTokenPolicy {
+            token_type,
+            security_policy_uri: security_policy_uri.into(),
+            ..UserTokenPolicy::default()
+        }
+    }
+
+    #[test]
+    fn the_reason_why_no_policy_can_be_used_is_told() {
+        let anna = Identity::UserName {
+            name: "anna".to_owned(),
+            password: "hammer".to_owned(),
+        };
+        let old = "http://opcfoundation.org/UA/SecurityPolicy#Basic999";
+        let text = error(policy(UserTokenType::UserName, old), &anna);
+        assert!(
+            text.contains("UserName only with SecurityPolicy Basic999"),
+            "{text}"
+        );
+        let text = error(policy(UserTokenType::Anonymous, ""), &anna);
+        assert!(
+            text.contains("offers Anonymous with SecurityPolicy None"),
+            "{text}"
+        );
+        let issued = Identity::Issued {
+            token: "token".to_owned(),
+        };
+        let kerberos = UserTokenPolicy {
+            issued_token_type: "urn:kerberos".into(),
+            ..policy(UserTokenType::IssuedToken, "")
+        };
+        let text = error(kerberos, &issued);
+        assert!(text.contains("urn:kerberos"), "{text}");
+    }
 }

@@ -40,14 +40,25 @@ fn at_server(arguments: &DiscoverArguments) -> miette::Result<()> {
         server_uri,
         ..plain.clone()
     };
+    // The URL of the command has just worked. The DiscoveryUrls of the server may name a host that is not known here.
+    let mut here = arguments
+        .endpoints
+        .then(|| endpoints_of(&arguments.endpoint, &asked))
+        .and_then(Result::ok);
     for server in &servers {
-        let offers = match arguments.endpoints {
-            true => offers(server, |endpoint| match *endpoint == arguments.endpoint {
-                true => &asked,
-                false => &plain,
-            }),
-            false => Vec::new(),
-        };
+        let mut offers = Vec::new();
+        if arguments.endpoints {
+            let is_asked = here.as_ref().and_then(|found| found.first());
+            if is_asked.is_some_and(|offer| offer.server.application_uri == server.application_uri)
+                && let Some(found) = here.take()
+            {
+                offers.push((arguments.endpoint.to_string(), Ok(found)));
+            }
+            let others = server.discovery_urls.iter().map(|url| url.as_str());
+            let others = others.filter(|url| offers.iter().all(|(known, _)| known != url));
+            let others: Vec<Offers> = others.filter_map(|url| offers_at(url, &plain)).collect();
+            offers.extend(others);
+        }
         show(server, &offers, arguments.json);
     }
     Ok(())
@@ -77,23 +88,20 @@ fn known_servers(
 /// Endpoints of a server, or the reason why it does not answer.
 type Offers = (String, Result<Vec<EndpointDescription>, ClientError>);
 
-/// Asks each DiscoveryUrl of a server for its endpoints, with these options.
-fn offers<'a>(
-    server: &ApplicationDescription,
-    options: impl Fn(&Endpoint) -> &'a ClientOptions,
-) -> Vec<Offers> {
-    let urls = server.discovery_urls.iter().map(|url| url.as_str());
-    let asked = urls.filter_map(|url| {
-        let endpoint: Endpoint = url.parse().ok()?;
-        let found = DiscoveryClient::connect(&endpoint, options(&endpoint))
-            .and_then(|mut client| client.endpoints())
-            .map(|mut found| {
-                found.retain(|offer| offer.endpoint_url.as_str().starts_with(endpoint.scheme()));
-                found
-            });
-        Some((url.to_owned(), found))
-    });
-    asked.collect()
+/// Asks a DiscoveryUrl of a server for its endpoints; `None` if it is none that this program understands.
+fn offers_at(url: &str, options: &ClientOptions) -> Option<Offers> {
+    let endpoint: Endpoint = url.parse().ok()?;
+    Some((url.to_owned(), endpoints_of(&endpoint, options)))
+}
+
+/// Returns the endpoints of the same transport.
+fn endpoints_of(
+    endpoint: &Endpoint,
+    options: &ClientOptions,
+) -> Result<Vec<EndpointDescription>, ClientError> {
+    let mut found = DiscoveryClient::connect(endpoint, options)?.endpoints()?;
+    found.retain(|offer| offer.endpoint_url.as_str().starts_with(endpoint.scheme()));
+    Ok(found)
 }
 
 fn show(server: &ApplicationDescription, offers: &[Offers], json: bool) {

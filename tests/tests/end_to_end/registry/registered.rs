@@ -96,3 +96,18 @@ fn the_registry_and_its_providers_are_listed_once() {
     assert_eq!(register("urn:other", url), StatusCode::Good);
     assert_eq!(rows().len(), before.len() + 1);
 }
+
+/// The DiscoveryUrls of a server may name a host that is not known here, although its address has just worked.
+#[test]
+fn endpoints_are_asked_at_the_url_that_worked() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &["--advertise", "plc.invalid"]);
+    let shown = sandbox
+        .run(&["discover", &registry.endpoint, "--endpoints"])
+        .expect_success();
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    let asked = lines.iter().position(|line| *line == registry.endpoint);
+    let first = asked.and_then(|place| lines.get(place + 1));
+    assert!(first == Some(&"without security"), "{shown}");
+    assert!(shown.contains("plc.invalid"), "{shown}");
+}
