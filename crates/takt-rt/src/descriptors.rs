@@ -20,6 +20,15 @@ pub fn raise_limit() -> usize {
     })
 }
 
+/// Returns the limit on open file descriptors: the soft one of RLIMIT_NOFILE.
+#[must_use]
+pub fn limit() -> usize {
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    })
+}
+
 /// Returns the number of file descriptors that are open, from `/proc/self/fd`; 0 if that cannot be read.
 #[must_use]
 pub fn open() -> usize {
@@ -48,6 +57,7 @@ mod tests {
         let after = getrlimit(Resource::Nofile);
         assert_eq!(after.current, before.maximum);
         assert_eq!(raised as u64, before.maximum.unwrap_or(u64::MAX));
+        assert_eq!(limit(), raised);
     }
 
     #[test]

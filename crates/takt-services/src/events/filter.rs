@@ -4,8 +4,9 @@ use takt_space::{Event, View};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::FilterOperator;
 use takt_ua::structures::{
-    ContentFilter, ContentFilterElement, ContentFilterElementResult, ContentFilterResult,
-    ElementOperand, EventFilter, EventFilterResult, LiteralOperand, SimpleAttributeOperand,
+    AggregateFilter, ContentFilter, ContentFilterElement, ContentFilterElementResult,
+    ContentFilterResult, DataChangeFilter, ElementOperand, EventFilter, EventFilterResult,
+    LiteralOperand, SimpleAttributeOperand,
 };
 use takt_ua::{BuiltInType, ExtensionObject, NodeId, StatusCode, Variant, ids};
 
@@ -71,6 +72,10 @@ impl CheckedFilter {
         filter: &ExtensionObject,
         view: &View<'_>,
     ) -> Result<(Self, Option<EventFilterResult>), RefusedFilter> {
+        // Filters of values are for another attribute.
+        if filter.is::<DataChangeFilter>() || filter.is::<AggregateFilter>() {
+            return Err(StatusCode::BadFilterNotAllowed.into());
+        }
         if !filter.is::<EventFilter>() {
             return Err(StatusCode::BadMonitoredItemFilterInvalid.into());
         }

@@ -37,14 +37,16 @@ impl Filter {
         if filter.is_null() {
             return Ok(Self::default());
         }
-        if filter.is::<EventFilter>() || filter.is::<AggregateFilter>() {
+        let is_aggregate = filter.is::<AggregateFilter>();
+        let is_of_values = is_aggregate || filter.is::<DataChangeFilter>();
+        if filter.is::<EventFilter>() || is_of_values && attribute != attributes::VALUE {
+            return Err(StatusCode::BadFilterNotAllowed);
+        }
+        if is_aggregate {
             return Err(StatusCode::BadMonitoredItemFilterUnsupported);
         }
-        if !filter.is::<DataChangeFilter>() {
+        if !is_of_values {
             return Err(StatusCode::BadMonitoredItemFilterInvalid);
-        }
-        if attribute != attributes::VALUE {
-            return Err(StatusCode::BadFilterNotAllowed);
         }
         let filter: DataChangeFilter = filter
             .decode_as()

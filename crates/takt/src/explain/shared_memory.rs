@@ -21,11 +21,25 @@ pub fn shared_memory(error: &ShmError) -> Report {
             ),
         );
     }
+    // The libraries below do not tell that descriptors ran out.
+    let limit = takt_rt::descriptors::limit();
+    if limit < ENOUGH_DESCRIPTORS {
+        return with_help(
+            error,
+            format!(
+                "This process may open {limit} files, and a server needs about {ENOUGH_DESCRIPTORS}: `ulimit -n 1024`, or \
+                 LimitNOFILE=1024 in the unit of its service."
+            ),
+        );
+    }
     with_help(
         error,
         "Applications of one user meet in /dev/shm/takt-UID, or in the directory that TAKT_RUNTIME_DIR names.",
     )
 }
+
+/// Number of file descriptors with which a registry or Provider starts, with a margin. It needs about 110, and more for each client.
+const ENOUGH_DESCRIPTORS: usize = 256;
 
 /// Advice on an obstacle below /dev/shm.
 const FILES: &str = "`df /dev/shm` shows its size; `takt clean` removes what killed applications left there, and \

@@ -2,7 +2,7 @@
 
 use takt_tests::{Process, Sandbox};
 
-use crate::command_line::{Plant, plain};
+use crate::command_line::{PATIENCE, Plant, plain};
 
 /// Runs a command that must fail, and whose message must have all these parts.
 pub(crate) fn fails(sandbox: &Sandbox, arguments: &[&str], parts: &[&str]) {
@@ -357,4 +357,27 @@ fn a_reader_that_goes_away_ends_a_watch_in_silence() {
     let finished = Process::spawn("sh", &mut shell).finish(crate::command_line::PATIENCE);
     assert_eq!(finished.stdout.lines().count(), 3);
     assert_eq!(finished.stderr, "");
+}
+
+/// The libraries below do not tell why they cannot open a file.
+#[test]
+fn too_few_file_descriptors_are_named() {
+    let sandbox = Sandbox::new();
+    let name = sandbox.application("Few");
+    let script = "ulimit -n 64; exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script]).arg(takt_tests::binary::takt());
+    command.args([
+        "registry",
+        "--name",
+        &name,
+        "--endpoint",
+        "opc.tcp://127.0.0.1:0",
+    ]);
+    let confined = sandbox.confine(&mut command);
+    let error = takt_tests::process::run("the registry", confined, PATIENCE).expect_failure();
+    let words: Vec<&str> = error.split_whitespace().collect();
+    let error = words.join(" ");
+    assert!(error.contains("may open 64 files"), "{error}");
+    assert!(error.contains("ulimit -n 1024"), "{error}");
 }

@@ -220,6 +220,11 @@ fn each_clause_gets_a_result() {
     let no_notifier =
         subscriber.watch_events(ids::OBJECTS_FOLDER, &filter(&["Message"], Vec::new()));
     assert_eq!(no_notifier.status_code, StatusCode::BadAttributeIdInvalid);
+    let mut of_values = events_of(ids::SERVER, &filter(&["Message"], Vec::new()));
+    of_values.requested_parameters.filter =
+        ExtensionObject::from_structure(&DataChangeFilter::default());
+    let refused = subscriber.monitor(vec![of_values]).unwrap()[0].status_code;
+    assert_eq!(refused, StatusCode::BadFilterNotAllowed);
     let mut no_filter = events_of(ids::SERVER, &filter(&["Message"], Vec::new()));
     no_filter.requested_parameters.filter = ExtensionObject::NULL;
     let results = subscriber.monitor(vec![no_filter]).unwrap();

@@ -70,7 +70,18 @@ fn filters_and_their_errors() {
     let mut event = item(&analog, 1, 1);
     let filter = ExtensionObject::from_structure(&EventFilter::default());
     event.requested_parameters.filter = filter;
-    assert_eq!(status(event), StatusCode::BadMonitoredItemFilterUnsupported);
+    assert_eq!(status(event), StatusCode::BadFilterNotAllowed);
+    let aggregate = |attribute: u32| {
+        let mut item = item(&analog, 1, 1);
+        item.item_to_monitor.attribute_id = attribute;
+        let filter = ExtensionObject::from_structure(&AggregateFilter::default());
+        item.requested_parameters.filter = filter;
+        item
+    };
+    let unsupported = StatusCode::BadMonitoredItemFilterUnsupported;
+    assert_eq!(status(aggregate(VALUE)), unsupported);
+    // DisplayName.
+    assert_eq!(status(aggregate(4)), StatusCode::BadFilterNotAllowed);
 
     // 5 % of 200 is 10.
     let mut subscriber = Subscriber::new(&server);
