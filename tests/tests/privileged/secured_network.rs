@@ -283,8 +283,7 @@ fn a_server_without_a_way_to_it_is_read_through_reverse_connect() {
     for security in ["Basic256Sha256,encrypt", "Basic256Sha256,sign"] {
         let shown = read(&[&reversed[..], &["--security", security]].concat());
         let shown = shown.expect_success();
-        // Running.
-        assert!(shown.starts_with("0 "), "{security}: {shown}");
+        assert!(shown.starts_with("Running (0) "), "{security}: {shown}");
     }
     // Sessions without security are for the loopback interface.
     let open = read(&[&reversed[..], &["--security", "none"]].concat());
