@@ -1,6 +1,6 @@
 //! Views of descriptions: those of the standard and those of servers and metadata alike.
 
-use super::{DescribedEnumeration, DescribedStructure, DescribedTypes, StructureKind};
+use super::description::{DescribedEnumeration, DescribedStructure, StructureKind};
 use crate::generated_support::{
     EnumerationDescription, FieldDescription, FieldType, StructureDescription,
 };
@@ -89,34 +89,10 @@ impl<'a> StructureShape<'a> {
             Self::Described(known) => known.fields.len(),
         }
     }
-
-    /// Returns the field at a position.
-    pub(crate) fn field(
-        self,
-        position: usize,
-        types: &'a DescribedTypes,
-    ) -> Option<FieldShape<'a>> {
-        match self {
-            Self::Standard(known) => known.fields.get(position).map(standard),
-            Self::Described(known) => {
-                let field = known.fields.get(position)?;
-                let value = types.value(&field.data_type).ok_or(&field.data_type);
-                Some(FieldShape {
-                    name: &field.name,
-                    value: match value {
-                        Ok(value) if field.allows_subtypes => Ok(subtyped(value)),
-                        value => value,
-                    },
-                    value_rank: field.value_rank,
-                    is_optional: field.is_optional,
-                })
-            }
-        }
-    }
 }
 
 /// Returns how a value of this type or of a subtype is encoded (OPC 10000-3, 8.49).
-fn subtyped(value: ValueShape<'_>) -> ValueShape<'_> {
+pub(super) fn subtyped(value: ValueShape<'_>) -> ValueShape<'_> {
     match value {
         ValueShape::Structure(structure) => ValueShape::Subtyped(structure),
         ValueShape::BuiltIn(BuiltInType::ExtensionObject) | ValueShape::Subtyped(_) => value,
@@ -126,7 +102,8 @@ fn subtyped(value: ValueShape<'_>) -> ValueShape<'_> {
     }
 }
 
-fn standard(field: &'static FieldDescription) -> FieldShape<'static> {
+/// Returns a field of a structure of the standard.
+pub(super) fn standard_field(field: &'static FieldDescription) -> FieldShape<'static> {
     // The generated descriptions know all types that they name; a test checks that.
     let described = |shape: Option<ValueShape<'static>>| {
         shape.unwrap_or(ValueShape::BuiltIn(BuiltInType::Int32))

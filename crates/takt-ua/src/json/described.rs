@@ -354,7 +354,7 @@ impl<'a> Body<'_, 'a> {
                 if let Some(position) = switch.checked_sub(1) {
                     let field = usize::try_from(position)
                         .ok()
-                        .and_then(|position| shape.field(position, self.values.types));
+                        .and_then(|position| self.values.types.field(shape, position));
                     let unknown = DecodeErrorKind::InvalidValue("a Union has no such field");
                     let field = field.ok_or_else(|| decoder.error(unknown))?;
                     self.field(&field, decoder, &mut object, depth)?;
@@ -363,7 +363,7 @@ impl<'a> Body<'_, 'a> {
             }
         };
         for position in 0..shape.field_count() {
-            let Some(field) = shape.field(position, self.values.types) else {
+            let Some(field) = self.values.types.field(shape, position) else {
                 break;
             };
             if field.is_optional {

@@ -23,8 +23,8 @@ mod write;
 
 pub use described::{DescribedValues, EnumerationForm, UndecodedReason, UndecodedStructure};
 pub use error::JsonError;
-pub use read::{described_from_value, from_value, parse_described, variant_from_value};
-pub use text::{parse_variant, parse_variant_of_rank};
+pub use read::{described_from_value, from_value, variant_from_value};
+pub use text::{parse_described, parse_variant, parse_variant_of_rank};
 pub use write::{ToJson, data_value_to_value, structure_to_value, to_value};
 
 /// The value may be a scalar or an array of any number of dimensions (OPC 10000-3, 5.6.2).

@@ -45,29 +45,6 @@ pub fn described_from_value(
     Reader::new(types).of_rank(value, expected, value_rank, 0)
 }
 
-/// Reads a value of a DataType from a command-line text, as [`parse_variant_of_rank`](super::parse_variant_of_rank) does.
-///
-/// # Errors
-/// As [`described_from_value`].
-pub fn parse_described(
-    text: &str,
-    types: &DescribedTypes,
-    data_type: &NodeId,
-    value_rank: i32,
-) -> Result<Variant, JsonError> {
-    let expected = Expected::of(types, data_type)?;
-    let value = match expected {
-        Expected::BuiltIn(built_in_type) => super::text::json(text, built_in_type, value_rank)?,
-        // A name needs no quotation marks.
-        Expected::Enumeration(_) => {
-            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.trim()))
-        }
-        Expected::Structure(_) => serde_json::from_str(text)
-            .map_err(|error| JsonError::new(format!("a structure is written as JSON: {error}")))?,
-    };
-    Reader::new(types).of_rank(&value, expected, value_rank, 0)
-}
-
 /// Expected type of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Expected<'a> {
@@ -84,7 +61,7 @@ impl From<BuiltInType> for Expected<'_> {
 }
 
 impl<'a> Expected<'a> {
-    fn of(types: &'a DescribedTypes, data_type: &NodeId) -> Result<Self, JsonError> {
+    pub(super) fn of(types: &'a DescribedTypes, data_type: &NodeId) -> Result<Self, JsonError> {
         Ok(match types.value(data_type) {
             Some(ValueShape::BuiltIn(built_in_type)) => Self::BuiltIn(built_in_type),
             Some(ValueShape::Enumeration(shape)) => Self::Enumeration(shape),

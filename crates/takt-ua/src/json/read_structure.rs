@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
             );
             return Err(JsonError::new(message));
         }
-        let fields = (0..shape.field_count()).filter_map(|at| shape.field(at, self.types));
+        let fields = (0..shape.field_count()).filter_map(|at| self.types.field(shape, at));
         match shape.kind() {
             StructureKind::Sequence => {}
             StructureKind::OptionalFields => {
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
                 shape.name()
             )));
         }
-        let mut fields = (0..shape.field_count()).filter_map(|at| shape.field(at, self.types));
+        let mut fields = (0..shape.field_count()).filter_map(|at| self.types.field(shape, at));
         let field = (1_u32..)
             .zip(fields.by_ref())
             .find(|(_, field)| field.name == key);

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::{JsonError, VALUE_RANK_ANY, VALUE_RANK_SCALAR, from_value};
-use crate::{BuiltInType, DateTime, Variant};
+use super::read::{Expected, Reader, from_value};
+use super::{JsonError, VALUE_RANK_ANY, VALUE_RANK_SCALAR};
+use crate::{BuiltInType, DateTime, DescribedTypes, NodeId, Variant};
 
 /// Reads a value, or an array of them, from a text; see [`parse_variant_of_rank`].
 ///
@@ -35,12 +36,31 @@ pub fn parse_variant_of_rank(
     from_value(&value, built_in_type, value_rank)
 }
 
-/// Returns the text as the JSON of a value of a type.
-pub(super) fn json(
+/// Reads a value of a DataType from a command-line text, as [`parse_variant_of_rank`] does.
+///
+/// # Errors
+/// As [`described_from_value`](super::described_from_value).
+pub fn parse_described(
     text: &str,
-    built_in_type: BuiltInType,
+    types: &DescribedTypes,
+    data_type: &NodeId,
     value_rank: i32,
-) -> Result<Value, JsonError> {
+) -> Result<Variant, JsonError> {
+    let expected = Expected::of(types, data_type)?;
+    let value = match expected {
+        Expected::BuiltIn(built_in_type) => json(text, built_in_type, value_rank)?,
+        // A name needs no quotation marks.
+        Expected::Enumeration(_) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.trim()))
+        }
+        Expected::Structure(_) => serde_json::from_str(text)
+            .map_err(|error| JsonError::new(format!("a structure is written as JSON: {error}")))?,
+    };
+    Reader::new(types).of_rank(&value, expected, value_rank, 0)
+}
+
+/// Returns the text as the JSON of a value of a type.
+fn json(text: &str, built_in_type: BuiltInType, value_rank: i32) -> Result<Value, JsonError> {
     let trimmed = text.trim();
     if value_rank != VALUE_RANK_SCALAR && trimmed.starts_with('[') {
         match serde_json::from_str::<Value>(trimmed) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use takt_app::client::{Client, DataTypeCache, DeclaredValue};
 use takt_app::{Attribute, ClientError};
 use takt_ua::json::{DescribedValues, EnumerationForm};
-use takt_ua::{BuiltInType, DataValue, DescribedTypes, NodeId, Variant, ids};
+use takt_ua::{BuiltInType, DataValue, DescribedTypes, NamespaceMap, NodeId, Variant, ids};
 
 use crate::output;
 
@@ -20,8 +20,10 @@ pub struct Described {
     cache: DataTypeCache,
     /// DataTypes of Variables; `None` for a Variable that does not tell it.
     variables: HashMap<NodeId, Option<NodeId>>,
-    /// Epoch of the client.
-    epoch: u64,
+    /// Epoch of the client, and the NamespaceArray of the first session, whose indexes the NodeIds of Variables have.
+    epoch: Option<u64>,
+    namespaces: Vec<String>,
+    map: Option<NamespaceMap>,
     notes: RefCell<HashSet<String>>,
 }
 
@@ -48,20 +50,20 @@ impl Described {
         if values.is_empty() {
             return Ok(());
         }
-        if self.epoch != client.epoch() {
-            // Another server may be there, with other namespaces.
-            self.variables.clear();
-            self.epoch = client.epoch();
-        }
+        self.follow_session(client)?;
         let unknown = values
             .iter()
             .filter(|(node, _)| !self.variables.contains_key(node));
-        let unknown: Vec<_> = unknown
-            .map(|(node, _)| (NodeId::clone(node), Attribute::DataType))
-            .collect();
+        let unknown: Vec<NodeId> = unknown.map(|(node, _)| NodeId::clone(node)).collect();
         if !unknown.is_empty() {
-            let found = client.read_attributes(&unknown)?;
-            for ((node, _), found) in unknown.into_iter().zip(found) {
+            let here = |node: &NodeId| match &self.map {
+                Some(map) => map.node_id(node),
+                None => node.clone(),
+            };
+            let wanted = unknown.iter().map(|node| (here(node), Attribute::DataType));
+            let wanted: Vec<_> = wanted.collect();
+            let found = client.read_attributes(&wanted)?;
+            for (node, found) in unknown.into_iter().zip(found) {
                 let data_type = match found.value {
                     Some(Variant::NodeId(data_type)) => Some(NodeId::clone(&data_type)),
                     _ => None,
@@ -73,6 +75,26 @@ impl Described {
         let values = values.iter().map(|(node, value)| (declared(node), *value));
         let values: Vec<DeclaredValue<'_>> = values.collect();
         client.describe_values(&mut self.cache, &values)
+    }
+
+    /// Forgets the Variables of another session: another server may be there, with other namespaces.
+    fn follow_session(&mut self, client: &mut Client) -> Result<(), ClientError> {
+        if self.epoch == Some(client.epoch()) {
+            return Ok(());
+        }
+        self.variables.clear();
+        let now = match client.namespace_array() {
+            Err(error) if error.is_connection() => return Err(error),
+            // Without it, indexes are taken as they are.
+            now => now.unwrap_or_default(),
+        };
+        match self.epoch {
+            None => self.namespaces = now,
+            Some(_) if self.namespaces.is_empty() => {}
+            Some(_) => self.map = Some(NamespaceMap::between(&self.namespaces, &now)),
+        }
+        self.epoch = Some(client.epoch());
+        Ok(())
     }
 
     /// Learns the DataTypes of values that are no Values of Variables: arguments, fields of Events.

@@ -44,8 +44,11 @@ pub fn parse_described(
 ) -> miette::Result<Variant> {
     let explained = |error| explain::client(&error);
     let cache = described.cache();
-    let learned = client.describe_data_types(cache, std::slice::from_ref(data_type));
-    learned.map_err(explained)?;
+    match client.describe_data_types(cache, std::slice::from_ref(data_type)) {
+        Err(error) if error.is_connection() => return Err(explained(error)),
+        // Simple types need no description.
+        _ => {}
+    }
     // Subtypes are named in the value.
     let json = serde_json::from_str(text).unwrap_or_default();
     let mut names = Vec::new();
@@ -67,10 +70,13 @@ pub fn parse_described(
                 let kind = if value_rank >= 1 { "an array of " } else { "" };
                 let name = types.name(data_type);
                 let message = format!("`{}` is not {kind}{name}: {error}", output::printable(text));
-                explain::with_help(
-                    message,
-                    "Structures are written as JSON, as `takt read --json` shows them.",
-                )
+                match types.is_enumeration(data_type) {
+                    true => miette!(message),
+                    false => explain::with_help(
+                        message,
+                        "Structures are written as JSON, as `takt read --json` shows them.",
+                    ),
+                }
             },
         );
     }

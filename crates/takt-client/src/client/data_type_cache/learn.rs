@@ -12,7 +12,7 @@ use takt_ua::{
     Variant, ids,
 };
 
-use super::DataTypeCache;
+use super::cache::{DataTypeCache, MOST_TYPES};
 use super::older::{OlderDefinitions, option_set_structure};
 use crate::client::answer_budget::AnswerBudget;
 use crate::client::attribute::Attribute;
@@ -70,10 +70,10 @@ pub(super) trait DataTypeServices: Requests + Sized {
         let mut queue = data_types.to_vec();
         loop {
             let mut seen = HashSet::new();
-            queue.truncate(super::MOST_TYPES);
+            queue.truncate(MOST_TYPES);
             queue.retain(|id| !id.is_null() && !cache.is_asked(id) && seen.insert(id.clone()));
             let batch: Vec<NodeId> = queue.drain(..queue.len().min(BATCH)).collect();
-            if batch.is_empty() || cache.count >= super::MOST_TYPES {
+            if batch.is_empty() || cache.count >= MOST_TYPES {
                 return Ok(());
             }
             let (structures, others) = self.read_definitions(&batch).await?;

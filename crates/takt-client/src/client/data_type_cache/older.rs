@@ -7,7 +7,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{BuiltInType, Elements, LocalizedText, NodeId, QualifiedName, Variant, ids};
 
-use super::DataTypeCache;
+use super::cache::DataTypeCache;
 use crate::client::answer_budget::AnswerBudget;
 use crate::client::attributes::AttributeServices;
 use crate::client::requests::Requests;

@@ -2,14 +2,19 @@
 
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::{BrowseDirection, StructureType};
+use takt_ua::json::{DescribedValues, EnumerationForm};
 use takt_ua::structures::*;
 use takt_ua::{
     DataValue, ExtensionObject, ExtensionObjectBody, LocalizedText, QualifiedName, StatusCode,
-    Structure, ids,
+    Structure, Variant, ids,
 };
 
+use std::collections::HashMap;
+
+use super::cache::{LONGEST_NAME, MOST_TYPES};
 use super::*;
 use crate::client::{Attribute, Batches, Requests, ServiceRequest};
+use crate::endpoint::Endpoint;
 
 /// A server with a few DataTypes.
 struct Server {
