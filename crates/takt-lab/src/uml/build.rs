@@ -20,8 +20,14 @@ use super::{CHANGES, DRIVER_LINE, DRIVERS, FILES, archive, programs};
 /// Megabytes that a build takes on the disk until its end.
 pub const SPACE_MEGABYTES: u64 = 1_600;
 
+/// Folder of a build in the cache.
+const BUILD: &str = "build";
+
 /// Longest wait for a line before a look at the user's wishes.
 const STEP: Duration = Duration::from_millis(200);
+
+/// Number of attempts to remove a folder, one in each [`STEP`].
+const REMOVALS: u32 = 25;
 
 /// Last lines of a command that an error shows.
 const LINES: usize = 20;
@@ -64,7 +70,7 @@ pub fn build_kernel(
     let folder = cache.folder();
     fs::create_dir_all(folder).map_err(UmlError::io(folder))?;
     let _lock = lock(folder)?;
-    let build = BuildFolder::new(folder.join("build"))?;
+    let build = BuildFolder::new(folder.join(BUILD))?;
     // The space is checked when the files of an earlier build are removed.
     check_space(folder)?;
     let (tree, objects) = (build.path.join("tree"), build.path.join("objects"));
@@ -109,9 +115,7 @@ struct BuildFolder {
 
 impl BuildFolder {
     fn new(path: PathBuf) -> Result<Self, UmlError> {
-        if path.exists() {
-            fs::remove_dir_all(&path).map_err(UmlError::io(&path))?;
-        }
+        remove(&path)?;
         fs::create_dir(&path).map_err(UmlError::io(&path))?;
         Ok(Self { path })
     }
@@ -121,6 +125,37 @@ impl Drop for BuildFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Removes the folder of a build that was killed. Returns false if there is none, or if a build is running.
+///
+/// # Errors
+/// [`UmlError::Io`].
+pub fn remove_killed_build(cache: &KernelCache) -> Result<bool, UmlError> {
+    let folder = cache.folder();
+    let build = folder.join(BUILD);
+    if !build.exists() {
+        return Ok(false);
+    }
+    match lock(folder) {
+        Ok(_lock) => remove(&build).map(|()| true),
+        Err(UmlError::Busy) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a folder, if it exists. Processes of a build that was killed may write for a moment.
+fn remove(path: &Path) -> Result<(), UmlError> {
+    let mut attempts = 0;
+    while path.exists() {
+        match fs::remove_dir_all(path) {
+            Err(error) if attempts == REMOVALS => return Err(UmlError::io(path)(error)),
+            Err(_) => std::thread::sleep(STEP),
+            Ok(()) => {}
+        }
+        attempts += 1;
+    }
+    Ok(())
 }
 
 /// Takes the lock of a cache. It ends with the returned file, also after kill -9.
@@ -198,6 +233,33 @@ fn check_options(path: &Path) -> Result<(), UmlError> {
     }
 }
 
+/// Shell script that runs its arguments as a command with both outputs in one. It ends the command and all processes of its group when its
+/// input ends: the kernel ends the input also if this program is killed, and no `tar` goes on in a folder of the next build. Commands in the
+/// background have no input of their own, hence descriptor 3.
+const WATCHED: &str = r#"exec 3<&0
+"$@" 2>&1 3<&- </dev/null & command=$!
+(cat <&3; kill -TERM 0) >/dev/null 2>&1 & watch=$!
+wait "$command"; status=$?
+kill "$watch" 2>/dev/null
+exit "$status""#;
+
+/// Returns the command within [`WATCHED`]. It has to run in a process group of its own.
+fn watched(command: &Command) -> Command {
+    let mut watched = Command::new("sh");
+    watched
+        .args(["-c", WATCHED, "sh"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env("PATH", search_path())
+        .env("LC_ALL", "C");
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            watched.env(name, value);
+        }
+    }
+    watched
+}
+
 /// Runs commands one after the other.
 struct Steps<'a> {
     observer: &'a mut dyn BuildObserver,
@@ -208,25 +270,13 @@ impl Steps<'_> {
     /// Runs a command until its end. Its errors are between the lines of its output.
     fn run(&mut self, command: &mut Command) -> Result<(), UmlError> {
         let program = command.get_program().to_string_lossy().into_owned();
-        // Both outputs in one, in their order; the shell is replaced by the program.
-        let mut joined = Command::new("sh");
-        joined
-            .args(["-c", "exec \"$@\" 2>&1", "sh"])
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env("PATH", search_path())
-            .env("LC_ALL", "C");
-        for (name, value) in command.get_envs() {
-            if let Some(value) = value {
-                joined.env(name, value);
-            }
-        }
+        let mut joined = watched(command);
         let failed = |error: ChildError| UmlError::Build {
             command: program.clone(),
             output: error.to_string(),
         };
         let mut child =
-            ChildProcess::start(&program, &mut joined, Ending::Signal).map_err(failed)?;
+            ChildProcess::start(&program, &mut joined, Ending::Input).map_err(failed)?;
         let mut last: VecDeque<String> = VecDeque::with_capacity(LINES);
         let mut compiled = 0;
         loop {
@@ -327,6 +377,38 @@ mod tests {
             panic!("the option is not missed");
         };
         assert_eq!(missing, ["CONFIG_NET_SCH_CBS"]);
+    }
+
+    /// The processes of a command end with the input, as it ends when this program is killed.
+    #[test]
+    fn commands_end_with_their_parent() {
+        let mut sleeping = Command::new("sh");
+        sleeping.args(["-c", "echo $$; sleep 1000; true"]);
+        let mut child =
+            ChildProcess::start("sleep", &mut watched(&sleeping), Ending::Input).unwrap();
+        let never = AtomicBool::new(false);
+        let id = child.line(Duration::from_secs(60), &never).unwrap();
+        let folder = Path::new("/proc").join(id);
+        assert!(folder.exists());
+        assert!(child.end(), "it ends by itself");
+        let begin = std::time::Instant::now();
+        while folder.exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it still runs");
+            std::thread::sleep(STEP);
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_killed_build_is_removed_unless_a_build_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = KernelCache::new(folder.path().to_owned());
+        assert!(!remove_killed_build(&cache).unwrap());
+        fs::create_dir_all(folder.path().join("build/tree/kernel")).unwrap();
+        let running = lock(folder.path()).unwrap();
+        assert!(!remove_killed_build(&cache).unwrap());
+        drop(running);
+        assert!(remove_killed_build(&cache).unwrap());
+        assert!(!folder.path().join("build").exists());
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod programs;
 mod ready_made;
 mod source;
 
-pub use build::{BuildObserver, BuildStep, SPACE_MEGABYTES, build_kernel};
+pub use build::{BuildObserver, BuildStep, SPACE_MEGABYTES, build_kernel, remove_killed_build};
 pub use cache::KernelCache;
 pub use error::UmlError;
 pub use first_process::{initialize, is_first_process, power_off};

@@ -1,6 +1,8 @@
-//! `takt clean`: removes the files of killed applications.
+//! `takt clean`: removes the files of killed applications, and of a killed `takt lab setup`.
 
+use miette::IntoDiagnostic;
 use serde_json::json;
+use takt_lab::uml::{KernelCache, remove_killed_build};
 use takt_shm::{ApplicationName, CleanReport, Presence, Runtime, ShmError};
 
 use crate::arguments::CleanArguments;
@@ -9,12 +11,20 @@ use crate::{explain, output};
 pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     let cleaned = clean(arguments.group.as_deref());
     let (report, left) = cleaned.map_err(|error| explain::shared_memory(&error))?;
+    // The cache belongs to the user, as the runtime directory does.
+    let cache = match arguments.group {
+        Some(_) => None,
+        None => KernelCache::of_environment().ok(),
+    };
+    let build = cache.map_or(Ok(false), |cache| remove_killed_build(&cache));
+    let build = build.into_diagnostic()?;
     if arguments.json {
         output::line(json!({
             "applications": names(&report.applications),
             "left": names(&left),
             "nodes": report.nodes,
             "services": report.services,
+            "labBuilds": u8::from(build),
             "failed": report.failed,
         }));
         return Ok(());
@@ -34,13 +44,16 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
         output::line(format_args!("removed iceoryx2's {what}: {count}"));
     }
+    if build {
+        output::line("removed the folder of a `takt lab setup` that was killed");
+    }
     if report.failed > 0 {
         output::line(format_args!(
             "not removed, because another process is removing them or this user may not: {}",
             report.failed
         ));
     }
-    if report.applications.is_empty() && counted.iter().all(|(count, _)| *count == 0) {
+    if report.applications.is_empty() && counted.iter().all(|(count, _)| *count == 0) && !build {
         output::line("nothing to remove");
     }
     Ok(())
