@@ -87,7 +87,7 @@ fn reads_and_writes(plant: &Plant, endpoint: &str, prefix: &str) {
     assert_eq!(rows[0]["value"], json!(6000.0));
     assert_eq!(rows[0]["type"], "Double");
     assert_eq!(rows[1]["value"], json!(6000.0));
-    assert_eq!(rows[2]["value"], 0);
+    assert_eq!(rows[2]["value"], "Running_0");
     let lines = sandbox
         .run(&["read", endpoint, &path, "i=2259"])
         .expect_success();

@@ -34,7 +34,7 @@ fn a_client_on_the_same_host_takes_a_secured_endpoint_where_there_is_no_other() 
         folder.to_str().unwrap(),
     ];
     let state = sandbox.run(&read).expect_success();
-    assert!(state.starts_with('0'), "{state}");
+    assert!(state.starts_with("Running (0)"), "{state}");
     let none = [&read[..], &["--security", "none"]].concat();
     let refused = words(&sandbox.run(&none).expect_failure());
     assert!(
