@@ -73,6 +73,15 @@ impl Server {
     /// If it does not begin to serve.
     #[must_use]
     pub fn start(sandbox: &Sandbox, kind: Kind, limit: Limit) -> Self {
+        Self::start_with(sandbox, kind, limit, &[])
+    }
+
+    /// Starts a server with further arguments, and for a Provider its registry.
+    ///
+    /// # Panics
+    /// If it does not begin to serve.
+    #[must_use]
+    pub fn start_with(sandbox: &Sandbox, kind: Kind, limit: Limit, arguments: &[&str]) -> Self {
         let name = sandbox.application("Attacked");
         let data = sandbox.data_directory();
         let script = format!("{}exec \"$0\" \"$@\"", limit.0);
@@ -105,6 +114,7 @@ impl Server {
         if kind != Kind::Values {
             command.args(["--name", &name]);
         }
+        command.args(arguments);
         sandbox.confine(&mut command);
         let mut process = Process::spawn("the attacked server", &mut command);
         let line = process.wait_for("its endpoints", START, |line| line.contains("opc.tcp://"));

@@ -23,7 +23,7 @@ pub(crate) const STEP: Duration = Duration::from_millis(50);
 
 /// Session timeout of attackers. It is short, so that resources left behind by closed connections differ from resources still
 /// held.
-const SESSION_MILLIS: f64 = 2000.0;
+pub(crate) const SESSION_MILLIS: f64 = 2000.0;
 
 /// Failure to send a message or to receive its answer.
 #[derive(Debug, thiserror::Error)]
@@ -195,10 +195,20 @@ impl Session {
     /// Opens a Session of an application with the ApplicationUri `uri`.
     pub(crate) fn open_on(
         attacker: &mut Attacker<'_>,
-        mut channel: Channel,
+        channel: Channel,
         uri: &str,
     ) -> Result<Self, Lost> {
-        let token = create(attacker, &mut channel, uri)?;
+        Self::open_for(attacker, channel, uri, SESSION_MILLIS)
+    }
+
+    /// Opens a Session with a timeout in milliseconds.
+    pub(crate) fn open_for(
+        attacker: &mut Attacker<'_>,
+        mut channel: Channel,
+        uri: &str,
+        timeout: f64,
+    ) -> Result<Self, Lost> {
+        let token = create(attacker, &mut channel, uri, timeout)?;
         let activate = ActivateSessionRequest {
             request_header: request::header(&token),
             ..ActivateSessionRequest::default()
@@ -217,10 +227,19 @@ impl Session {
 
     /// Creates a Subscription with an interval of 100 ms and returns its id.
     pub(crate) fn subscribe(&mut self, attacker: &mut Attacker<'_>) -> Result<u32, Lost> {
+        self.subscribe_for(attacker, 30)
+    }
+
+    /// Creates a Subscription with an interval of 100 ms and a lifetime of that many intervals, and returns its id.
+    pub(crate) fn subscribe_for(
+        &mut self,
+        attacker: &mut Attacker<'_>,
+        lifetime: u32,
+    ) -> Result<u32, Lost> {
         let create = CreateSubscriptionRequest {
             request_header: self.header(),
             requested_publishing_interval: 100.0,
-            requested_lifetime_count: 30,
+            requested_lifetime_count: lifetime,
             requested_max_keep_alive_count: 10,
             publishing_enabled: true,
             ..CreateSubscriptionRequest::default()
@@ -254,6 +273,7 @@ pub(crate) fn create(
     attacker: &mut Attacker<'_>,
     channel: &mut Channel,
     uri: &str,
+    timeout: f64,
 ) -> Result<NodeId, Lost> {
     let text = |text: &str| UaString::from(text);
     let request = CreateSessionRequest {
@@ -265,7 +285,7 @@ pub(crate) fn create(
         },
         session_name: text("Attack"),
         client_nonce: ByteString::from(vec![0; 32]),
-        requested_session_timeout: SESSION_MILLIS,
+        requested_session_timeout: timeout,
         ..CreateSessionRequest::default()
     };
     let created: CreateSessionResponse = channel.call(attacker, &request)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use crate::channel::{Channel, Lost, Session, Way, create};
+use crate::channel::{Channel, Lost, SESSION_MILLIS, Session, Way, create};
 use crate::messages::connect;
 use crate::target::Attacker;
 
@@ -110,7 +110,12 @@ pub(crate) fn not_activated(attacker: &mut Attacker<'_>) {
     let count = attacker.count(MANY);
     let open = |attacker: &mut Attacker<'_>| {
         let mut channel = Channel::open(attacker, Way::Tcp)?;
-        create(attacker, &mut channel, "urn:takt:bench:attack")?;
+        create(
+            attacker,
+            &mut channel,
+            "urn:takt:bench:attack",
+            SESSION_MILLIS,
+        )?;
         Ok(channel)
     };
     hold(attacker, count, open, is_usable);

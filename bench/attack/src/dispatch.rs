@@ -38,6 +38,7 @@ impl Attack {
             Self::Read => walking::read(attacker, Way::Tcp),
             Self::MonitoredItems => items::keep(attacker),
             Self::AbandonedItems => items::abandon(attacker),
+            Self::DeadClients => items::die(attacker),
             Self::DeletedItems => items::delete(attacker),
             Self::ClosedItems => items::close(attacker),
             Self::EventFilters => events::filters(attacker),

@@ -46,6 +46,7 @@ attacks! {
     Read "read" "Read of 10 000 structures, 8 pipelined";
     MonitoredItems "monitored-items" "100 000 MonitoredItems, sampled each millisecond";
     AbandonedItems "abandoned-items" "the same, then the connection is closed";
+    DeadClients "dead-clients" "80 Subscriptions of 1000 MonitoredItems with the longest lifetimes; their clients are gone";
     DeletedItems "deleted-items" "100 000 MonitoredItems, deleted with their Subscription, again and again";
     ClosedItems "closed-items" "the same, deleted with their Session";
     EventFilters "event-filters" "60 MonitoredItems with large and deep EventFilters, deleted again and again";
@@ -89,6 +90,13 @@ impl Attack {
             .iter()
             .copied()
             .find(|attack| attack.name() == name)
+    }
+
+    /// Returns true if the attack leaves Subscriptions behind that live for an hour: the server keeps their memory until others need
+    /// it.
+    #[must_use]
+    pub const fn leaves_memory(self) -> bool {
+        matches!(self, Self::DeadClients)
     }
 
     /// Returns true if the attack has no Session. Then the smaller memory budget applies.
