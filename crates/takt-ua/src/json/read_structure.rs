@@ -189,6 +189,10 @@ impl<'a> Reader<'a> {
     ) -> Result<(), JsonError> {
         let value = value.unwrap_or(&Value::Null);
         let rank = usize::try_from(rank).unwrap_or_default();
+        // A server says the rank.
+        if rank > MAX_DEPTH {
+            return Err(JsonError::too_deep());
+        }
         let mut lengths = Vec::new();
         let mut first = Some(value);
         while let (Some(Value::Array(elements)), true) = (first, lengths.len() < rank) {

@@ -195,11 +195,14 @@ pub(super) fn enumeration(
     let text = text.trim();
     let (names, number) = numbered(text);
     let named = match shape.is_option_set() {
-        true => bits(shape, names.unwrap_or(text)),
-        false => shape.value_of(text).or_else(|| shape.value_of(names?)),
+        true => bits(shape, names.unwrap_or(text)).map(i128::from),
+        false => shape
+            .value_of(text)
+            .or_else(|| shape.value_of(names?))
+            .map(i128::from),
     };
     let number = number.and_then(|number| number.parse::<i128>().ok());
-    let found = match (named.map(i128::from), number) {
+    let found = match (named, number) {
         // The number is not that of the name.
         (Some(named), Some(number)) if named != number && shape.value_of(text).is_none() => None,
         (named, number) => named.or(number),
@@ -230,12 +233,12 @@ fn numbered(text: &str) -> (Option<&str>, Option<&str>) {
 }
 
 /// Returns the number with these bits; `None` if one has no name.
-fn bits(shape: EnumerationShape<'_>, names: &str) -> Option<i64> {
-    names.split('|').try_fold(0_i64, |bits, name| {
+fn bits(shape: EnumerationShape<'_>, names: &str) -> Option<u64> {
+    names.split('|').try_fold(0_u64, |bits, name| {
         let name = name.trim();
         let number = name.strip_prefix("bit ").and_then(|bit| bit.parse().ok());
         let bit = shape.value_of(name).or(number)?;
-        Some(bits | 1_i64.checked_shl(u32::try_from(bit).ok()?)?)
+        Some(bits | 1_u64.checked_shl(u32::try_from(bit).ok()?)?)
     })
 }
 

@@ -306,6 +306,23 @@ fn enumerations_have_names() {
         let error = parse(text, COLOR).unwrap_err();
         assert!(error.contains("Red, Green"), "{text}: {error}");
     }
+    // The last of 64 bits.
+    let mut wide = enumeration(200, "Wide", BuiltInType::UInt64, &[]);
+    wide.enum_definition.fields.push(EnumField {
+        value: 63,
+        name: "Last".into(),
+        ..EnumField::default()
+    });
+    let mut types_of_bits = DescribedTypes::default();
+    types_of_bits.insert_enumeration(&wide);
+    let last = Variant::UInt64(1 << 63);
+    let shown = DescribedValues::new(&types_of_bits, EnumerationForm::Text);
+    let text = shown.text(&last, Some(&own(200)));
+    assert_eq!(text, "Last (9223372036854775808)");
+    assert_eq!(
+        parse_described(&text, &types_of_bits, &own(200), -1),
+        Ok(last)
+    );
     for text in ["Execute", "65536", "-1", "Read | "] {
         assert!(parse(text, ACCESS).is_err(), "{text}");
     }
@@ -497,6 +514,16 @@ fn descriptions_cannot_exhaust_the_reader() {
         let json = values.value(&object.into(), None);
         assert!(json.get("$body").is_some(), "{id}");
         assert_eq!(values.take_undecoded().len(), 1);
+    }
+    // A matrix of very many dimensions.
+    let deep = vec![field("m", standard(BuiltInType::Boolean), i32::MAX)];
+    types.insert_structure(
+        &structure(70, "Deep", StructureType::Structure, deep),
+        &[encoding(70)],
+    );
+    for value in [json!({"m": []}), json!({"m": null}), json!({"m": [[[1]]]})] {
+        let error = read(&types, &value, 70, -1).unwrap_err();
+        assert!(error.contains("m: values are nested too deeply"), "{error}");
     }
     let error = read(&types, &json!({"x": {}}), 60, -1).unwrap_err();
     assert!(error.contains("is missing"), "{error}");
