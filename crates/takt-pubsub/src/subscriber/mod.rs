@@ -23,6 +23,7 @@ mod reception;
 mod same_publisher;
 mod target;
 
+#[cfg(feature = "runtime")]
 pub(crate) use cell_parts::CellParts;
 pub use connection::{Reception, Subscriber};
 pub use data_set_kind::DataSetKind;
