@@ -1,10 +1,16 @@
 //! Fields of the Events of other servers, and the Events that are made of them.
 
+use std::collections::HashSet;
+
 use takt_app::EventQuery;
 use takt_space::Event;
-use takt_ua::{NodeId, QualifiedName, Variant, ids};
+use takt_ua::{ByteString, NodeId, QualifiedName, Variant, ids};
 
 use crate::forwarding::DeclaredField;
+
+/// Largest number of EventIds that are kept until the end of a refresh, and their longest length in bytes.
+const MOST_IDS: usize = 10_000;
+const LONGEST_ID: usize = 64;
 
 /// Fields that are forwarded from each server: those of the standard's EventTypes that are in use (OPC 10000-5, 6.4; OPC 10000-9, 5).
 const FIELDS: [&str; 52] = [
@@ -152,6 +158,44 @@ fn node_of(values: &[Variant], name: &str) -> Option<NodeId> {
     }
 }
 
+/// Events that were forwarded before the end of the first refresh. An Event that is reported meanwhile comes twice: by itself, and as the
+/// state of its Condition.
+#[derive(Debug, Default)]
+pub(super) struct FirstEvents {
+    ids: HashSet<ByteString>,
+    is_refreshed: bool,
+}
+
+impl FirstEvents {
+    /// Returns whether the first refresh has ended.
+    pub(super) fn is_refreshed(&self) -> bool {
+        self.is_refreshed
+    }
+
+    /// Notes that it has ended.
+    pub(super) fn end(&mut self) {
+        self.is_refreshed = true;
+        self.ids = HashSet::new();
+    }
+
+    /// Returns true if the Event with these fields was forwarded before.
+    pub(super) fn repeats(&mut self, values: &[Variant]) -> bool {
+        let place = FIELDS.iter().position(|field| *field == "EventId");
+        let id = place.and_then(|place| values.get(place));
+        let Some(Variant::ByteString(id)) = id else {
+            return false;
+        };
+        if self.is_refreshed || id.as_bytes().is_empty() || id.as_bytes().len() > LONGEST_ID {
+            return false;
+        }
+        // A server that sends Events without end gets no more memory; then, some may come twice.
+        match self.ids.len() < MOST_IDS {
+            true => !self.ids.insert(id.clone()),
+            false => self.ids.contains(id),
+        }
+    }
+}
+
 /// Returns true for the Event at the end of a refresh.
 pub(super) fn ends_refresh(values: &[Variant]) -> bool {
     let event_type = node_of(values, "EventType");
@@ -184,6 +228,27 @@ mod tests {
         assert_eq!(select.last().unwrap().browse_path, declared().path);
         let few = EventFields::new(&[declared()], FIELDS.len() + 1);
         assert_eq!(few.query().filter().select_clauses.len(), FIELDS.len() + 1);
+    }
+
+    #[test]
+    fn an_event_that_comes_during_the_refresh_is_forwarded_once() {
+        let place = FIELDS.iter().position(|field| *field == "EventId").unwrap();
+        let event = |id: &[u8]| {
+            let mut values = vec![Variant::Empty; FIELDS.len()];
+            values[place] = ByteString::from(id).into();
+            values
+        };
+        let mut first = FirstEvents::default();
+        assert!(!first.repeats(&event(b"a")) && !first.repeats(&event(b"b")));
+        assert!(first.repeats(&event(b"a")));
+        // Without an id, each is one of its own.
+        assert!(!first.repeats(&event(b"")) && !first.repeats(&event(b"")));
+        for number in 0..2 * MOST_IDS {
+            assert!(!first.repeats(&event(&number.to_le_bytes())));
+        }
+        assert_eq!(first.ids.len(), MOST_IDS);
+        first.end();
+        assert!(!first.repeats(&event(b"a")) && first.is_refreshed());
     }
 
     #[test]

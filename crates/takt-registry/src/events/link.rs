@@ -11,7 +11,7 @@ use takt_services::EventSink;
 use takt_space::{AddressSpace, Event};
 use takt_ua::{NodeId, StatusCode, ids};
 
-use super::fields::{EventFields, ends_refresh};
+use super::fields::{EventFields, FirstEvents, ends_refresh};
 use super::translation::{of_mirror, of_provider};
 use crate::forwarding::Maps;
 use crate::forwarding::{DeclaredField, Upstream};
@@ -214,7 +214,7 @@ fn follow(
     stop: &AtomicBool,
 ) -> Result<(), ClientError> {
     let epoch = subscription.client().epoch();
-    let mut is_refreshed = false;
+    let mut first = FirstEvents::default();
     while !stop.load(Ordering::Acquire) {
         let next = subscription.next_event(LOOK)?;
         if subscription.client().epoch() != epoch {
@@ -223,8 +223,11 @@ fn follow(
         }
         let Some(notification) = next else { continue };
         if ends_refresh(&notification.fields) {
-            is_refreshed = true;
+            first.end();
             refreshed(true);
+        }
+        if first.repeats(&notification.fields) {
+            continue;
         }
         let Some(event) = fields.event_of(&notification.fields) else {
             continue;
@@ -236,7 +239,7 @@ fn follow(
         let Some(event) = event else { continue };
         // A server of Takt tells the ends that its clients could not see.
         let is_end = !event.condition().is_null() && !event.is_retained();
-        match is_end && !is_refreshed {
+        match is_end && !first.is_refreshed() {
             true => sink.report_unseen_end(event),
             false => sink.report(event),
         };
