@@ -149,7 +149,7 @@ def republish(task):
 
 
 def transfer(task):
-    """Another Session of an anonymous user without security does not get a Subscription."""
+    """Another Session takes over a Subscription, with its first values."""
     first, second = task.session(), task.session()
     watched = first.create_subscription()
     first.create_items(watched, [(1, "Watched/Level", REPORTING, None)])
@@ -159,8 +159,14 @@ def transfer(task):
     request.Parameters.SendInitialValues = True
     results = second.send(request, ua.TransferSubscriptionsResponse).Parameters.Results
     names = [name(result.StatusCode) for result in results]
-    expect(names == ["BadUserAccessDenied", "BadSubscriptionIdInvalid"], text(names))
-    first.delete_subscription(watched)
+    expect(names == ["Good", "BadSubscriptionIdInvalid"], text(names))
+    response = second.publish()
+    expect(response.SubscriptionId == watched, text(response.SubscriptionId))
+    expect(changes(response.NotificationMessage), "no first value after the transfer")
+    told = first.publish().NotificationMessage.NotificationData[0]
+    expect(isinstance(told, ua.StatusChangeNotification), text(told))
+    expect(name(told.Status) == "GoodSubscriptionTransferred", name(told.Status))
+    second.delete_subscription(watched)
     return 4
 
 

@@ -50,11 +50,6 @@ final class Security {
     token = Main.field(request, "token");
   }
 
-  /** Returns whether there is a policy. */
-  boolean isSecured() {
-    return policy != SecurityPolicy.None;
-  }
-
   /** Returns whether an endpoint has this security. */
   boolean isOf(EndpointDescription endpoint) {
     return policy.getUri().equals(endpoint.getSecurityPolicyUri())

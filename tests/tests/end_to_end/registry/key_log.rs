@@ -1,8 +1,9 @@
 //! The key log for Wireshark: messages that a relay has recorded are decrypted with it.
 
+use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -213,6 +214,8 @@ fn no_keys_are_written_by_default_or_into_a_file_that_others_can_read() {
     let folder = sandbox.data_directory().join("pki");
     let readable = sandbox.data_directory().join("readable");
     std::fs::write(&readable, "").unwrap();
+    // Libraries that other tests use change the umask of this process for a moment.
+    std::fs::set_permissions(&readable, Permissions::from_mode(0o644)).unwrap();
     for keys in [None, Some(&*readable)] {
         let mut read = sandbox.takt(&[
             "read",
