@@ -94,11 +94,11 @@ func walk(session *Session, start *ua.NodeID) []*ua.NodeID {
 	return found
 }
 
-// Values of namespace 0 that are not for every user (arrays of all clients), and one that does not exist (size of a trust list).
+// Values of namespace 0 that are not for every user (arrays of all clients) or channel (their security), and one that does not exist.
 var withheld = map[string]ua.StatusCode{
 	"i=2290":  ua.StatusBadUserAccessDenied,
 	"i=3707":  ua.StatusBadUserAccessDenied,
-	"i=3708":  ua.StatusBadUserAccessDenied,
+	"i=3708":  ua.StatusBadSecurityModeInsufficient,
 	"i=12643": ua.StatusBadNotSupported,
 }
 

@@ -74,11 +74,11 @@ def read_decodable(session, items):
         return read_decodable(session, items[:half]) + read_decodable(session, items[half:])
 
 
-# Values of namespace 0 that are not for every user (arrays of all clients), or do not exist (size of a trust list).
+# Values of namespace 0 that are not for every user (arrays of all clients) or channel (their security), or do not exist.
 WITHHELD = {
     "i=2290": "BadUserAccessDenied",
     "i=3707": "BadUserAccessDenied",
-    "i=3708": "BadUserAccessDenied",
+    "i=3708": "BadSecurityModeInsufficient",
     "i=12643": "BadNotSupported",
 }
 

@@ -125,11 +125,12 @@ async fn walk(session: &Session, start: NodeId) -> Result<Vec<NodeId>, Failed> {
     Ok(found)
 }
 
-/// Returns the status of a value of namespace 0 that is not for every user (arrays of all clients), or does not exist (size of a
-/// trust list).
+/// Returns the status of a value of namespace 0 that is not for every user (arrays of all clients) or channel (their security), or does not
+/// exist (size of a trust list).
 fn withheld(node: &NodeId) -> Option<StatusCode> {
     match node.to_string().as_str() {
-        "i=2290" | "i=3707" | "i=3708" => Some(StatusCode::BadUserAccessDenied),
+        "i=2290" | "i=3707" => Some(StatusCode::BadUserAccessDenied),
+        "i=3708" => Some(StatusCode::BadSecurityModeInsufficient),
         "i=12643" => Some(StatusCode::BadNotSupported),
         _ => None,
     }

@@ -128,12 +128,12 @@ final class Checks {
     return List.copyOf(found.keySet());
   }
 
-  /** Values of namespace 0 that are not for every user (arrays of all clients), or do not exist (size of a trust list). */
+  /** Values of namespace 0 that are not for every user (arrays of all clients) or channel (their security), or do not exist. */
   private static final Map<String, String> WITHHELD =
       Map.of(
           "i=2290", "BadUserAccessDenied",
           "i=3707", "BadUserAccessDenied",
-          "i=3708", "BadUserAccessDenied",
+          "i=3708", "BadSecurityModeInsufficient",
           "i=12643", "BadNotSupported");
 
   /** Each attribute of each node is Good or does not exist; instance declarations may have no value. */
