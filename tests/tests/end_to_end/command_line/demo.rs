@@ -64,8 +64,8 @@ fn nothing_is_left(sandbox: &Sandbox, when: &str) {
 #[test]
 fn the_demonstration_shows_tree_and_latencies_in_plain_lines() {
     let sandbox = Sandbox::new();
-    let finished = start(&sandbox, &["--for", "3s"]).finish(PATIENCE);
-    nothing_is_left(&sandbox, "after --for 3s");
+    let finished = start(&sandbox, &["--for", "6s"]).finish(PATIENCE);
+    nothing_is_left(&sandbox, "after --for 6s");
     let stderr = finished.stderr.clone();
     let out = finished.expect_success();
     assert!(
@@ -110,9 +110,9 @@ fn the_demonstration_runs_without_tcp() {
     let mut command = std::process::Command::new(own_takt(&sandbox));
     sandbox
         .confine(&mut command)
-        .args(["demo", "--no-tcp", "--for", "3s"]);
+        .args(["demo", "--no-tcp", "--for", "6s"]);
     let finished = Process::spawn("takt demo", &mut command).finish(PATIENCE);
-    nothing_is_left(&sandbox, "after --for 3s");
+    nothing_is_left(&sandbox, "after --for 6s");
     let out = finished.expect_success();
     let is_shown = out.contains("Machine  (opc.iox2://Machine)");
     assert!(is_shown && !out.contains("opc.tcp"), "{out}");

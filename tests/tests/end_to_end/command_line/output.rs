@@ -128,7 +128,7 @@ fn a_demonstration_whose_reader_went_away_leaves_nothing_behind() {
 }
 
 /// Nodes of a chain, each the parent of the next one.
-const CHAIN: u32 = 20_000;
+const CHAIN: u32 = 8_000;
 
 fn link(number: u32) -> NodeId {
     NodeId::numeric(1, number)
