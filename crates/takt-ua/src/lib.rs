@@ -24,6 +24,7 @@ pub mod json;
 pub mod json_encoding;
 mod json_nesting;
 mod json_number;
+mod json_types;
 pub mod large_memory;
 mod namespace_map;
 pub mod request_handler;

@@ -6,6 +6,7 @@ use super::scalar::{self, check_keys};
 use super::{JsonError, VALUE_RANK_ANY, VALUE_RANK_SCALAR};
 use crate::data_types::{DescribedTypes, EnumerationShape, StructureShape, ValueShape};
 use crate::json_nesting::{self, MAX_DEPTH, NestingError};
+use crate::json_types::{common_type, number_type};
 use crate::{Array, BuiltInType, DataValue, DiagnosticInfo, NodeId, Variant};
 
 /// Reads a value of a type.
@@ -187,11 +188,7 @@ impl<'a> Reader<'a> {
         match value {
             Value::Null => Ok(Variant::Empty),
             Value::Bool(value) => Ok((*value).into()),
-            Value::Number(number) => match number.as_i64() {
-                Some(number) => Ok(number.into()),
-                None if number.is_u64() => self.of_type(value, BuiltInType::UInt64, depth),
-                None => self.of_type(value, BuiltInType::Double, depth),
-            },
+            Value::Number(number) => self.of_type(value, number_type(number), depth),
             Value::String(text) => Ok(text.as_str().into()),
             Value::Array(elements) => self.of_rank(
                 value,
@@ -375,21 +372,5 @@ impl<'a> Reader<'a> {
             )?,
             inner_diagnostic_info: inner.map(Box::new),
         })
-    }
-}
-
-/// Returns the common type of elements without a type of their own.
-fn common_type(elements: &[Value]) -> BuiltInType {
-    let all = |matches: fn(&Value) -> bool| elements.iter().all(matches);
-    if all(Value::is_boolean) {
-        BuiltInType::Boolean
-    } else if all(Value::is_i64) {
-        BuiltInType::Int64
-    } else if all(Value::is_number) {
-        BuiltInType::Double
-    } else if all(Value::is_string) {
-        BuiltInType::String
-    } else {
-        BuiltInType::Variant
     }
 }

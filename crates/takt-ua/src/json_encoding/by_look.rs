@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::decoder::{is_matrix, matrix};
 use super::{JsonDecodeError, JsonDecoder};
+use crate::json_types::{common_type, number_type};
 use crate::{BuiltInType, Variant};
 
 impl JsonDecoder<'_> {
@@ -12,7 +13,7 @@ impl JsonDecoder<'_> {
         match value {
             Value::Null => Ok(Variant::Empty),
             Value::Bool(value) => Ok((*value).into()),
-            Value::Number(_) => self.scalar(value, number_type(value), depth),
+            Value::Number(number) => self.scalar(value, number_type(number), depth),
             Value::String(text) => Ok(text.as_str().into()),
             Value::Array(elements) => self.untyped(value, common_type(elements), depth),
             Value::Object(object) => self.object_by_look(object, value, depth),
@@ -47,35 +48,5 @@ impl JsonDecoder<'_> {
             BuiltInType::ExtensionObject
         };
         self.scalar(whole, built_in_type, depth + 1)
-    }
-}
-
-fn number_type(number: &Value) -> BuiltInType {
-    if number.is_i64() {
-        BuiltInType::Int64
-    } else if number.is_u64() {
-        BuiltInType::UInt64
-    } else {
-        BuiltInType::Double
-    }
-}
-
-/// Returns the common type of elements without a type of their own.
-fn common_type(elements: &[Value]) -> BuiltInType {
-    let all = |matches: fn(&Value) -> bool| elements.iter().all(matches);
-    if elements.is_empty() {
-        BuiltInType::Variant
-    } else if all(Value::is_boolean) {
-        BuiltInType::Boolean
-    } else if all(Value::is_i64) {
-        BuiltInType::Int64
-    } else if all(Value::is_u64) {
-        BuiltInType::UInt64
-    } else if all(Value::is_number) {
-        BuiltInType::Double
-    } else if all(Value::is_string) {
-        BuiltInType::String
-    } else {
-        BuiltInType::Variant
     }
 }
