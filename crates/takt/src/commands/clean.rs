@@ -16,8 +16,8 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
         Some(_) => None,
         None => KernelCache::of_environment().ok(),
     };
-    let build = cache.map_or(Ok(false), |cache| remove_killed_build(&cache));
-    let build = build.into_diagnostic()?;
+    let removed = cache.map_or(Ok(false), |cache| remove_killed_build(&cache));
+    let build = removed.as_ref().is_ok_and(|removed| *removed);
     if arguments.json {
         output::line(json!({
             "applications": names(&report.applications),
@@ -27,7 +27,7 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
             "labBuilds": u8::from(build),
             "failed": report.failed,
         }));
-        return Ok(());
+        return removed.map(|_| ()).into_diagnostic();
     }
     for name in &report.applications {
         output::line(format_args!("removed the name {name}"));
@@ -56,7 +56,8 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     if report.applications.is_empty() && counted.iter().all(|(count, _)| *count == 0) && !build {
         output::line("nothing to remove");
     }
-    Ok(())
+    // The rest was removed all the same, and is shown above.
+    removed.map(|_| ()).into_diagnostic()
 }
 
 /// Cleans up the directory of the user or of a group. Returns the result, and the names that the user may not remove.
