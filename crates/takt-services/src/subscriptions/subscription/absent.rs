@@ -12,6 +12,8 @@
 use std::ops::Bound;
 use std::time::Instant;
 
+use takt_rt::clock;
+
 use super::{Subscription, after};
 use crate::subscriptions::absence::{Absence, Resumption};
 use crate::subscriptions::sampler::Sampler;
@@ -97,7 +99,7 @@ impl Subscription {
         let absence = self.absence.filter(|_| !self.is_durable())?;
         Some(match absence.has_ended {
             true => absence.since,
-            false => absence.since + self.max_absence,
+            false => clock::after(absence.since, self.max_absence),
         })
     }
 
