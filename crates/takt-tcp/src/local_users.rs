@@ -24,7 +24,7 @@ const OVERFLOW_USER: u32 = 65_534;
 
 /// Questions to the kernel for the Unix users of clients on this host.
 ///
-/// A socket in another network namespace is not found. Each question takes two system calls, 5 µs on the machine of
+/// A socket in another network namespace is not found. Each question takes two system calls, 3 µs on the machine of
 /// docs/performance.md, and does not wait.
 pub(crate) struct LocalUsers {
     /// A netlink socket; `None` if the kernel gives no answers.
