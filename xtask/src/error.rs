@@ -45,9 +45,9 @@ pub(crate) enum Error {
     #[error("rustfmt does not accept the generated code: {0}")]
     Rustfmt(String),
     #[error(
-        "{0} generated file(s) differ from what is committed; run the same command without --check"
+        "{} generated file(s) differ from what is committed; run the same command without --check\n{}", .0.len(), .0.join("\n")
     )]
-    Differs(usize),
+    Differs(Vec<String>),
 }
 
 impl Error {

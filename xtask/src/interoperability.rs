@@ -351,6 +351,27 @@ mod tests {
         assert_eq!(results.service("call"), "–");
     }
 
+    /// Only `./test interop` has all results, so this test finds what was edited by hand in the rest of the document.
+    #[test]
+    fn the_document_has_nothing_but_tables_between_its_texts() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let committed = std::fs::read_to_string(root.join(DOCUMENT)).unwrap();
+        let generated = document(root, Path::new("/nonexistent")).unwrap();
+        let texts = |document: &str| -> Vec<String> {
+            let lines = document.lines().filter(|line| !line.starts_with("| "));
+            lines.map(str::to_owned).collect()
+        };
+        assert_eq!(texts(&committed), texts(&generated));
+        // The first two cells of a row: product with version, and role.
+        let rows = |document: &str| -> Vec<String> {
+            let lines = document.lines().filter(|line| line.starts_with("| "));
+            lines
+                .map(|line| line.split('|').take(3).collect())
+                .collect()
+        };
+        assert_eq!(rows(&committed), rows(&generated));
+    }
+
     #[test]
     fn a_peer_that_did_not_finish_is_missing() {
         let folder = std::env::temp_dir().join(format!("interoperability-{}", std::process::id()));

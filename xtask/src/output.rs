@@ -32,11 +32,11 @@ pub(crate) fn apply(
     owned: &[&str],
     check: bool,
 ) -> Result<(), Error> {
-    let mut different = 0;
+    let mut different = Vec::new();
     for path in strangers(root, &files, owned)? {
-        different += 1;
-        println!("{}: is not generated any more", path.display());
+        different.push(format!("{}: is not generated any more", path.display()));
         if !check {
+            println!("{}: removed", path.display());
             let path = root.join(path);
             std::fs::remove_file(&path).map_err(|source| Error::File { path, source })?;
         }
@@ -58,13 +58,12 @@ pub(crate) fn apply(
         if committed == file.content {
             continue;
         }
-        different += 1;
         if check {
-            println!(
+            different.push(format!(
                 "{}: {}",
                 file.path.display(),
                 difference(&committed, &file.content)
-            );
+            ));
         } else {
             println!("{}: written", file.path.display());
             if let Some(folder) = path.parent() {
@@ -76,7 +75,7 @@ pub(crate) fn apply(
             std::fs::write(&path, &file.content).map_err(|source| Error::File { path, source })?;
         }
     }
-    if check && different > 0 {
+    if check && !different.is_empty() {
         Err(Error::Differs(different))
     } else {
         Ok(())
@@ -107,7 +106,10 @@ fn strangers(root: &Path, files: &[GeneratedFile], owned: &[&str]) -> Result<Vec
     Ok(result)
 }
 
-/// Returns a text about the difference of two versions of a file: sizes, and the first different line.
+/// Different lines that [`difference`] shows at most. A wrong cell of a table changes one; an inserted paragraph changes all that follow.
+const SHOWN_DIFFERENCES: usize = 8;
+
+/// Returns a text about the difference of two versions of a file: sizes, and the first different lines.
 fn difference(committed: &[u8], generated: &[u8]) -> String {
     let sizes = format!(
         "{} bytes committed, {} generated",
@@ -125,24 +127,23 @@ fn difference(committed: &[u8], generated: &[u8]) -> String {
             .count();
         return format!("{sizes}, first difference at byte {offset}");
     };
-    let same = committed
-        .lines()
-        .zip(generated.lines())
-        .take_while(|(old, new)| old == new)
-        .count();
-    let line = |text: &str| {
-        text.lines()
-            .nth(same)
-            .unwrap_or("(end of file)")
-            .trim()
-            .to_owned()
-    };
-    format!(
-        "{sizes}, first difference in line {}\n  - {}\n  + {}",
-        same + 1,
-        line(committed),
-        line(generated)
-    )
+    let mut lines = Vec::new();
+    let (mut old, mut new) = (committed.lines(), generated.lines());
+    for number in 1.. {
+        match (old.next(), new.next()) {
+            (None, None) => break,
+            (old, new) if old == new => (),
+            (old, new) => lines.push(format!(
+                "\n  line {number}\n  - {}\n  + {}",
+                old.unwrap_or("(end of file)").trim(),
+                new.unwrap_or("(end of file)").trim()
+            )),
+        }
+        if lines.len() == SHOWN_DIFFERENCES {
+            break;
+        }
+    }
+    format!("{sizes}, the first different lines:{}", lines.concat())
 }
 
 /// Formats Rust code by the repository's own settings.
