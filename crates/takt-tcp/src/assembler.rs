@@ -41,6 +41,7 @@ impl Assembler {
                 self.request_id = Some(request_id);
             }
         }
+        // Both limits are checked before the body is copied: a chunk that is refused costs no memory.
         if self.chunks >= max_chunk_count {
             let limit = max_chunk_count;
             return Err(TransportError::TooManyChunks { limit });
@@ -73,6 +74,7 @@ impl Assembler {
         if needed <= capacity {
             return capacity;
         }
+        // Doubling keeps the number of copies of a long message small.
         let doubled = capacity.saturating_mul(2).min(max_message_size);
         doubled.max(needed)
     }
@@ -89,6 +91,7 @@ impl Assembler {
                 expected,
                 found: request_id,
             }),
+            // Also without a message in progress: a sender may abort a message before its first chunk.
             _ => {
                 self.clear();
                 Ok(())

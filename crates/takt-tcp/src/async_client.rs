@@ -139,10 +139,12 @@ impl AsyncTcpClient {
         }
         let id = state.machine.request(encode)?;
         let (sender, receiver) = oneshot::channel();
+        // The lock is still held: the driver cannot pass the response on before its receiver is registered.
         state.waiting.insert(id, sender);
         // A lone request is sent at once; requests of many tasks are sent together by the driver.
         let is_lone = state.waiting.len() == 1;
         let is_sent = is_lone && self.shared.flush(&mut state).is_ok();
+        // After a failed send the driver fails as well, and ends the connection for all requests.
         if !is_sent || !state.machine.transmit().is_empty() {
             self.shared.work.notify_one();
         }
@@ -236,6 +238,7 @@ impl Shared {
 
     /// Ends the connection with an error for all requests without a response.
     fn end(&self, state: &mut State, error: &TransportError) {
+        // The first reason stays: the end of the driver's task comes here again, with `Closed`.
         state.ended.get_or_insert_with(|| error.clone());
         for (_, waiting) in state.waiting.drain() {
             let _ = waiting.send(Err(error.clone().into()));
@@ -306,6 +309,7 @@ impl Driver {
             };
             tokio::select! {
                 _ = shared.socket.readable() => {}
+                // A socket is nearly always writable: without bytes to send, this task would never sleep.
                 _ = shared.socket.writable(), if has_bytes => {}
                 () = shared.work.notified() => {}
                 () = sleep_until(timeout), if timeout.is_some() => {}
@@ -322,6 +326,7 @@ impl Driver {
                 let _ = shared.flush(&mut state);
                 return shared.end(&mut state, &error);
             }
+            // Tasks that wait for room are woken at this change only, not after each send.
             if was_full && state.machine.transmit().len() < MOST_UNSENT {
                 shared.changed.notify_waiters();
             }

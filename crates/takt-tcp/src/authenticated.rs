@@ -101,6 +101,7 @@ impl ChunkSecurity for Authenticated {
         last_sequence_number: u32,
     ) -> Result<usize, SecurityError> {
         let (signed, end) = self.parts(chunk, header)?;
+        // The chunk's own number may be encrypted, so the nonce depends on the number before it.
         let mask = NonceMask {
             token_id: chunk::token_id(chunk),
             last_sequence_number,

@@ -152,6 +152,7 @@ impl ChunkHeader {
             _ => HEADER_SIZE,
         };
         let size = size as usize;
+        // Before the buffer grows: a header alone must not make it larger than the negotiated chunk.
         if size < smallest || size > limit {
             return Err(TransportError::ChunkSize { size, limit });
         }

@@ -108,6 +108,7 @@ impl TcpClient {
             machine,
             url: url.clone(),
             wait: config.wait,
+            // It differs from every timeout, so the first wait sets that of the socket.
             receive_timeout: Duration::ZERO,
         };
         while !client.machine.is_open() {
@@ -191,6 +192,7 @@ impl TcpClient {
         self.machine.handle_timeout(wait.start)?;
         self.flush(&wait)?;
         self.discard_all()?;
+        // This finds a connection that the server has closed, even if no renewal is due.
         self.receive_some(RecvFlags::DONTWAIT)?;
         self.discard_all()?;
         // There is no next timeout while a renewal is under way.
@@ -261,6 +263,7 @@ impl TcpClient {
             && renewal < wait.deadline
         {
             match self.receive_bytes(&wait.until(renewal)) {
+                // This is not the caller's timeout: the renewal is due.
                 Err(TcpClientError::Timeout) => {
                     self.machine.handle_timeout(Instant::now())?;
                     self.flush(wait)?;
@@ -274,6 +277,7 @@ impl TcpClient {
     /// Sends all pending bytes.
     fn flush(&mut self, wait: &Wait) -> Result<(), TcpClientError> {
         while !self.machine.transmit().is_empty() {
+            // The socket blocks: without DONTWAIT, a server that does not read would hold the caller past its timeout.
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
             match send(&self.socket, self.machine.transmit(), flags) {
                 Ok(count) => self.machine.transmitted(count),
@@ -353,6 +357,7 @@ impl TcpClient {
                 self.machine.received(count);
                 Ok(true)
             }
+            // A signal counts as nothing received: the caller looks at its deadline and waits again.
             Err(Errno::AGAIN | Errno::INTR) => Ok(false),
             Ok(_) | Err(_) => Err(self.broken()),
         }
@@ -422,6 +427,7 @@ fn connect_socket(url: &EndpointUrl, wait: &Wait) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for address in url.resolve()? {
         let remaining = wait.remaining();
+        // `connect_timeout` reports a timeout of zero as invalid input.
         if remaining.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }

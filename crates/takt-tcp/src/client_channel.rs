@@ -67,6 +67,7 @@ impl PendingOpen {
             },
             security_mode: config.security_mode,
             client_nonce: nonce_field(share.nonce()),
+            // More than 49 days do not fit the field; the server revises the lifetime anyway.
             requested_lifetime: u32::try_from(lifetime).unwrap_or(u32::MAX),
         };
         let header = AsymmetricHeader {
@@ -153,6 +154,7 @@ fn decode_open_response(body: &[u8]) -> Result<OpenSecureChannelResponse, Transp
             Err(refused(response.response_header.service_result))
         }
         Ok(response) => Ok(response),
+        // A server may refuse with a ServiceFault, which is another structure.
         Err(error) => match decode_message::<ServiceFault>(body) {
             Ok(fault) => Err(refused(fault.response_header.service_result)),
             Err(_) => Err(error),

@@ -101,6 +101,7 @@ impl ClientConnection {
     pub fn new(config: ClientConnectionConfig, endpoint_url: &str) -> Self {
         let limits = NegotiatedLimits {
             local: config.limits.at_least_minimum(),
+            // The limit of the server is not known before its Acknowledge.
             max_sent_chunk_count: u32::MAX,
         };
         let mut outbound = Outbound::new(limits, 0);
@@ -310,6 +311,7 @@ impl ClientConnection {
         match failed {
             Some(error) => Err(error.into()),
             None => {
+                // Only now: a response is accepted only for a RequestId that was sent.
                 self.last_request_id = request_id;
                 Ok(request_id)
             }

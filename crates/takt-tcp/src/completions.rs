@@ -44,6 +44,7 @@ impl Completions {
         Arc::new(move || {
             let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
             let is_first = queue.is_empty();
+            // Duplicates are harmless, because the second look finds nothing. Only calls in a row are worth a check.
             if queue.last() != Some(&id) {
                 queue.push(id);
             }

@@ -92,6 +92,7 @@ impl Default for ClientConnectionConfig {
     fn default() -> Self {
         Self {
             limits: TransportLimits {
+                // The largest message that a server of this crate sends by default.
                 max_message_size: 64 << 20,
                 ..TransportLimits::default()
             },

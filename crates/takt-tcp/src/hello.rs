@@ -51,8 +51,10 @@ impl TransportLimits {
     fn negotiate(&self, peer: &PeerLimits) -> Self {
         let peer_max = unlimited_if_zero(peer.max_message_size);
         Self {
+            // Crosswise: one side's send buffer is the other side's receive buffer.
             receive_buffer_size: self.receive_buffer_size.min(peer.send_buffer_size),
             send_buffer_size: self.send_buffer_size.min(peer.receive_buffer_size),
+            // The peer's largest message limits only what is sent to it, so the own limit for received ones stays.
             max_sent_message_size: self.max_sent_message_size.min(peer_max),
             ..*self
         }

@@ -66,6 +66,7 @@ impl Inbound {
             channel_id,
             assembler: Assembler::default(),
             limit: MAX_CONTROL_MESSAGE,
+            // No `MSG` chunk is accepted before limits are negotiated.
             max_message_size: 0,
             max_chunk_count: 0,
             expected: 0,
@@ -221,6 +222,7 @@ impl Inbound {
                 Ok(Message::Aborted { request_id, body })
             }
             ChunkType::Final if !self.assembler.is_in_progress() => {
+                // The limit on chunks is at least 1, so only the size has to be checked.
                 if body.len() > self.max_message_size {
                     let limit = self.max_message_size;
                     return Err(TransportError::MessageTooLarge { limit });

@@ -110,6 +110,7 @@ impl KeyLog {
             .custom_flags(flags.bits().cast_signed())
             .open(path)
             .map_err(failed)?;
+        // The open file is examined, not the path, which could name another file by now.
         let opened = file.metadata().map_err(failed)?;
         if !opened.is_file() {
             return Err(KeyLogError::NotAFile(path.to_owned()));

@@ -63,6 +63,7 @@ impl LocalUsers {
         let own = getsockname(socket).ok()?;
         let own = SocketAddr::try_from(own).ok()?;
         let user = self.ask(&SocketQuestion::connected(client, own)?)?;
+        // The overflow user stands for many users, so it identifies nobody.
         (user != self.overflow_user).then_some(user)
     }
 
@@ -96,6 +97,7 @@ fn kernel() -> Result<OwnedFd, Errno> {
         SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
         Some(netlink::SOCK_DIAG),
     )?;
+    // A connected netlink socket refuses messages of other processes, which could forge an answer.
     connect(&socket, &SocketAddrNetlink::new(0, 0))?;
     Ok(socket)
 }

@@ -105,6 +105,7 @@ impl ConnectionMemory {
 
     /// Sets the charge to `bytes`, which are allocated in total.
     pub(crate) fn note(&mut self, bytes: usize) {
+        // The memory is allocated already, so the budget cannot refuse it any more.
         self.charge.force(bytes);
     }
 }

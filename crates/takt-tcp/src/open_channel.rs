@@ -106,6 +106,7 @@ impl AsymmetricHeader {
         chunk::emit_secure_channel_id(chunk, channel_id);
         sequence.emit(chunk, header);
         let sealed = security.seal(chunk, header, body);
+        // Nothing of a chunk that is not secured may be sent.
         if sealed.is_err() {
             out.truncate(start);
         }

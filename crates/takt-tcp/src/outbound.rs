@@ -129,6 +129,7 @@ impl Outbound {
     }
 
     fn max_body_by_memory(&self) -> usize {
+        // Spare memory of the buffer is charged already, so it does not use up the room.
         let spare = self.bytes.capacity() - self.bytes.len();
         let total = spare.saturating_add(self.room).saturating_sub(BODY);
         total.max(FAULT)
@@ -251,6 +252,7 @@ impl Outbound {
         status: StatusCode,
         reason: &str,
     ) -> Result<(), TransportError> {
+        // Waiting messages come first: their receiver refuses other chunks between theirs.
         self.fill(token, usize::MAX)?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; BODY]);
@@ -296,6 +298,7 @@ impl Outbound {
             self.bytes
                 .copy_within(from..from + length, start + BODY + index * full);
         }
+        // All bodies are in place before the first chunk is sealed: its signature overwrites the bytes behind its body.
         for index in 0..last {
             let at = start + index * full;
             let kind = ChunkType::Intermediate;

@@ -136,12 +136,14 @@ impl ReverseListener {
                 self.shared.waker.wake();
                 return Ok((taken.socket, taken.hello.endpoint_url));
             }
+            // After the search: a deadline in the past still takes a connection that waits.
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 if !state.missing.contains(server) {
                     state.missing.push(server.clone());
                 }
                 let listening = self.shared.address;
+                // A server that was refused before it was expected is not another server.
                 let refused = state.refused.clone();
                 return Err(match refused.filter(|refused| !server.fits(refused)) {
                     Some(refused) => ReverseError::OtherServer {

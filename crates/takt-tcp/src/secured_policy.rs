@@ -235,6 +235,7 @@ impl SecurityPolicy for SecuredPolicy {
             return None;
         }
         let keys = self.derive(role, mode, own, peer_nonce).ok()?;
+        // In mode Sign there is nothing to decrypt, and so no key for it.
         let encrypts = !keys.client.encrypting_key().is_empty();
         encrypts.then(|| LoggedKeys::new(self.profile, keys))
     }
@@ -251,6 +252,7 @@ struct Asymmetric {
 
 impl ChunkSecurity for Asymmetric {
     fn sizes(&self) -> SecuritySizes {
+        // The sender's key signs and the receiver's key encrypts: their sizes may differ.
         let (own, peer) = (self.own.key().size(), self.peer.size());
         let (signature, cipher_block) = if self.sends { (own, peer) } else { (peer, own) };
         match self.profile.asymmetric_encryption() {
@@ -313,6 +315,7 @@ struct Symmetric {
 
 impl ChunkSecurity for Symmetric {
     fn sizes(&self) -> SecuritySizes {
+        // AES, the cipher of all these policies, has blocks of 16 bytes.
         let block = if self.encrypts { 16 } else { 1 };
         SecuritySizes {
             signature: self.keys.signature_length(),

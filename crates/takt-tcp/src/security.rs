@@ -123,6 +123,7 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
         if sizes.encrypts() {
             let size_bytes = sizes.padding_size_bytes();
             plain = plain / sizes.cipher_block * sizes.plain_block;
+            // Not negative: `sealed_size` has rounded up to whole blocks.
             let padding = header + plain - sizes.signature - size_bytes - end;
             // Each padding byte has the value of the count's low byte.
             let [low, high] = u16::try_from(padding)

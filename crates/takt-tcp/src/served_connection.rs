@@ -92,6 +92,7 @@ impl<C> ServedConnection<C> {
         waker: CompletionWaker,
         now: Instant,
     ) -> Self {
+        // This connection is one of many: asymmetric cryptography waits for its turn.
         machine.set_turns(Turns::Waiting);
         Self {
             socket,
@@ -201,6 +202,7 @@ impl<C> ServedConnection<C> {
         } else {
             Interest::WRITE
         };
+        // A connection that lingers is read all the same: else its client's close would not be noticed.
         if self.machine.is_congested() && !self.is_lingering() {
             write
         } else {
@@ -260,6 +262,7 @@ impl<C> ServedConnection<C> {
         if event.is_hangup() {
             return Fate::Remove;
         }
+        // Before receiving: bytes that are sent now may end a congestion.
         if event.is_writable() && self.flush(now) == Fate::Remove {
             return Fate::Remove;
         }
@@ -330,6 +333,7 @@ impl<C> ServedConnection<C> {
                     })?;
                     match outcome {
                         RequestOutcome::Complete if written => {}
+                        // A handler that writes nothing had no room for its response.
                         RequestOutcome::Complete => {
                             request.fault(StatusCode::BadResponseTooLarge)?
                         }
@@ -516,6 +520,7 @@ impl<C> ServedConnection<C> {
                 self.last_progress = now;
                 self.machine.transmitted(count, now);
             }
+            // The client takes nothing now: its time limit for reading begins, or goes on.
             Err(Errno::AGAIN | Errno::INTR) => self.machine.transmitted(0, now),
             Err(_) => return Fate::Remove,
         }

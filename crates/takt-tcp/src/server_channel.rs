@@ -163,6 +163,7 @@ impl ServerChannel {
             return Err(TransportError::RequestType(request.request_type.0));
         }
         let mode = request.security_mode;
+        // A renewal must not weaken the security of the channel.
         let same_mode = channel.as_ref().is_none_or(|open| open.mode == mode);
         if !policy.allows(mode) || !same_mode {
             return Err(TransportError::SecurityMode(mode.0));
@@ -296,6 +297,7 @@ fn revise(requested_ms: u32, config: &ServerConnectionConfig) -> Duration {
     let (least, most) = (config.min_token_lifetime, config.max_token_lifetime);
     match requested_ms {
         0 => most,
+        // `clamp` would panic if the configured limits were in the wrong order.
         ms => Duration::from_millis(ms.into()).max(least).min(most),
     }
 }

@@ -199,6 +199,7 @@ impl ServerConnection {
                 Some(header) => self.inbound.capacity_with(header),
                 None => self.inbound.capacity_for_space(),
             };
+            // Before the chunk is taken: after `OutOfMemory`, the next poll finds it again.
             match self.memory.grow(inbound + self.outbound.capacity()) {
                 Ok(()) => {}
                 Err(Refused::Budget { bytes }) => return Ok(Step::OutOfMemory { bytes }),
@@ -232,6 +233,7 @@ impl ServerConnection {
                 (State::AwaitHello, MessageType::Error) if self.waits_for_client => {
                     let body = &self.inbound.chunk(&chunk)[HEADER_SIZE..];
                     let (status, reason) = hello::decode_reason(body)?;
+                    // An Error message is not answered by another one.
                     self.state = State::Closed;
                     return Err(TransportError::Peer { status, reason });
                 }
@@ -250,6 +252,7 @@ impl ServerConnection {
                     let message = self.inbound.message(&chunk, security)?;
                     // After the chunk is verified: a forged one must not end the older token.
                     channel.tokens.used(token_id);
+                    // An aborted request needs no response: its client has given it up.
                     if let Message::Complete { request_id, body } = message {
                         return Ok(Step::Request { request_id, body });
                     }
@@ -295,6 +298,7 @@ impl ServerConnection {
         }
         let opening = OpenRequest::read(self.channel.as_ref(), &self.config, chunk, &self.inbound)?;
         if let Err(error) = opening.decide() {
+            // It is kept for the report of the refusal, because there is no channel that has it.
             self.refused = opening.client;
             return Err(error.into());
         }
@@ -516,6 +520,7 @@ impl ServerConnection {
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
         let over = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
         let error = match (self.state, &self.channel) {
+            // First, because it also holds for a closed connection whose client does not read the Error message.
             _ if over(self.send_deadline) => TransportError::Timeout("read its responses"),
             (State::Closed, _) => return Ok(()),
             _ if over(self.chunk_deadline) => TransportError::Timeout("complete a message"),
@@ -553,6 +558,7 @@ impl ServerConnection {
             self.state = State::Closed;
             self.chunk_deadline = None;
             self.idle_at = None;
+            // The Error message must not wait for them.
             self.outbound.forget_waiting();
             hello::emit_error(self.outbound.raw(), status, reason);
             // Nothing more is received.

@@ -109,6 +109,7 @@ impl ServerTokens {
     /// Returns the token for sending: the oldest that has not expired, because the client certainly knows it.
     pub(crate) fn sending(&self, now: Instant) -> &Token {
         let valid = self.all().find(|token| now < token.expires());
+        // If all have expired, the client accepts the newest one longest.
         valid.unwrap_or_else(|| self.renewed.last().unwrap_or(&self.current))
     }
 

@@ -85,6 +85,7 @@ impl Attention {
 
     #[inline]
     fn store(&self, index: usize, value: u64) {
+        // These words inform readers; no other memory is ordered by them.
         Store::store(&self.state, index, value, Ordering::Relaxed);
     }
 
@@ -120,6 +121,7 @@ impl Attention {
     /// Returns the marked connections of the word `index` of the map.
     #[inline]
     pub(crate) fn marked(&self, index: usize) -> u64 {
+        // A mark only tells where to look: the request itself is loaded with acquire ordering.
         self.map.load(index, Ordering::Relaxed)
     }
 
@@ -160,6 +162,7 @@ impl ServerState {
             state: SegmentView::open(state, largest).map_err(failed)?,
             connection: connection as usize,
         };
+        // A bit outside of the map would be dropped, and the server would never look at this client.
         if protocol::mark_of(state.connection).0 >= state.map.words().len() {
             return Err(ShmError::Protocol("a connection has no place in its map"));
         }

@@ -271,6 +271,7 @@ impl Inbox {
             let _ = rustix::io::pread(&large.fd, &mut bytes, 0);
             let needed = match MessageHeader::parse_bytes(bytes, view.len(), self.limit) {
                 Ok((_, body)) => body.end,
+                // `receive` reads the header again and reports the error.
                 Err(_) => HEADER_LENGTH,
             };
             if let Err(exhausted) = self.charge.resize(OUTBOX + needed) {

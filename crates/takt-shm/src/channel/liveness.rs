@@ -29,9 +29,11 @@ impl Liveness {
     pub(crate) fn watch(socket: &OwnedFd) -> Result<Self, ShmError> {
         let failed = |e| ShmError::io("watch a connection", e);
         let watcher = Watcher::get()?;
+        // A copy, because the owner may close the socket while the thread waits for it.
         let socket = socket.try_clone().map_err(failed)?;
         let alive = Arc::new(AtomicBool::new(true));
         let key = watcher.next_key.fetch_add(1, Ordering::Relaxed);
+        // It is held until the entry exists: the thread may be woken at once.
         let mut watched = watcher.watched();
         // Hang-ups are always reported.
         watcher
@@ -57,6 +59,7 @@ impl Watcher {
         static WATCHER: OnceLock<&Watcher> = OnceLock::new();
         static STARTING: Mutex<()> = Mutex::new(());
         let failed = |e| ShmError::io("start a thread that watches connections", e);
+        // `OnceLock` has no initialization that can fail, so the first callers wait for each other here.
         let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(watcher) = WATCHER.get() {
             return Ok(watcher);

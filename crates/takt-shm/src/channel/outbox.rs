@@ -215,6 +215,7 @@ impl Outbox {
         let mut spill = std::mem::take(&mut self.spill);
         spill.clear();
         let body_limit = self.limit;
+        // The message cannot be encoded again, so it may only take memory that there is.
         let limit = (body_limit as usize).min(self.charge.budget().available());
         let large = self.begin_large && self.large_is_free();
         if let Some((place, mut memory)) = self.place(large) {
@@ -285,6 +286,7 @@ impl Outbox {
             memory.finish(header, written);
             self.publish(place, written);
         } else if let Some(large) = &mut self.large {
+            // Until the last slice, no other message may use the segment, and `trim` may not free it.
             large.in_use = true;
         }
         Ok(Ok(written))
@@ -394,11 +396,13 @@ impl Outbox {
             .checked_next_power_of_two()
             .unwrap_or(usize::MAX)
             .min(HEADER_LENGTH + limit);
+        // The old segment is given back first: the budget need not have room for both.
         self.trim();
         self.charge.resize(OUTBOX + length)?;
         let segment = OwnMemory::create("takt-large", length)
             .map_err(|e| ShmError::io("make memory for a large message", e))?;
         self.generation = self.generation.wrapping_add(1);
+        // Before the message that names it: the receiver takes the descriptor when it finds the message.
         pass_on(self.generation, segment.fd())?;
         self.small_in_a_row = 0;
         self.large = Some(Large {

@@ -57,6 +57,7 @@ impl PostBox {
             Mail::Ring => Post::Kept,
             Mail::Large { generation } => match descriptors.pop() {
                 Some(fd) if descriptors.is_empty() => {
+                    // A sender has one large segment at a time, so this one replaces an older one.
                     self.large = Some((generation, fd));
                     Post::Kept
                 }

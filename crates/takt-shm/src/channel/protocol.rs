@@ -79,6 +79,7 @@ impl Sender {
             *in_flight = place;
         }
         let word = place.to_word();
+        // Relaxed suffices, because the store of SENT below releases it.
         ours.store(place_word(self.sent), word, Ordering::Relaxed);
         self.acknowledge_now(ours);
         self.sent += 1;
@@ -116,6 +117,7 @@ impl Sender {
     /// Acknowledges the taken messages now.
     #[inline]
     pub(crate) fn acknowledge_now(&mut self, ours: &impl Store) {
+        // Released: the reads of the taken messages are over before the other side uses their places again.
         ours.store(TAKEN, self.taken, Ordering::Release);
         self.told = self.taken;
     }
@@ -251,6 +253,7 @@ pub(crate) fn call(map: &impl Bits, state: &impl Load, asleep: usize, connection
     let (word, bit) = mark_of(connection);
     if map.load(word, Ordering::Relaxed) & bit == 0 {
         map.set(word, bit);
+        // The mark has to be visible before the look: the server may be falling asleep.
         map.fence();
     }
     state.load(asleep, Ordering::Acquire) != 0

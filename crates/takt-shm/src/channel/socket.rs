@@ -35,6 +35,7 @@ pub struct PeerCredentials {
 }
 
 fn new_socket() -> Result<OwnedFd, ShmError> {
+    // Packets keep the mails apart, each with its descriptors.
     rustix::net::socket_with(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,
@@ -71,6 +72,7 @@ fn set_mode(path: &Path, mode: Mode) -> Result<(), Errno> {
     if !is_socket || stat.st_uid != rustix::process::geteuid().as_raw() {
         return Err(Errno::PERM);
     }
+    // A descriptor with O_PATH cannot be given to `fchmod`.
     rustix::fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode)
 }
 
@@ -160,6 +162,7 @@ pub(crate) enum Post {
 pub(crate) fn receive(socket: &OwnedFd) -> Post {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
+    // Longer than a mail, because later versions may add to it.
     let mut buffer = [0; 64];
     let received = loop {
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
@@ -174,6 +177,7 @@ pub(crate) fn receive(socket: &OwnedFd) -> Post {
     if received.bytes == 0 {
         return Post::Closed;
     }
+    // All descriptors get an owner, so that they are closed even if the mail is refused.
     let mut descriptors = Vec::new();
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(list) = message {

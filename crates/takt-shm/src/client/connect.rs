@@ -74,6 +74,7 @@ impl ShmClient {
 
         // The memory of a client is not limited.
         let memory = MemoryBudget::unlimited();
+        // The limit of the server is not known yet.
         let mut outbox = Outbox::new(u32::MAX, &memory)?;
         let open = Mail::Open {
             max_response: config.max_response,
@@ -93,6 +94,7 @@ impl ShmClient {
         let theirs = descriptors
             .pop()
             .ok_or(ShmError::Protocol("the server has no outbox"))?;
+        // The server may have raised the limit that was requested.
         let limit = max_response.min(config.max_response);
         let inbox = Inbox::new(&theirs, limit, &memory)?;
         outbox.set_limit(max_request);

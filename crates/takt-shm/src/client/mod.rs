@@ -234,6 +234,7 @@ impl ShmClient {
                 self.call();
                 Ok(id)
             }
+            // The places may be taken because the server has ended, which only the kernel knows.
             Err(Full) if self.is_connected() => {
                 // The server may wait for room, as this side does.
                 self.make_room();

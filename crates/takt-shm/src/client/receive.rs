@@ -100,6 +100,7 @@ impl ShmClient {
         self.outbox.set_asleep(Sleep::Rings);
         let mut result = self.nap(id, deadline);
         if let Ok(None) = result {
+            // `sleep_until` looks first: for a message before this, there was a ring but no mail.
             self.outbox.set_asleep(Sleep::Mail);
             result = self.sleep_until(id, start, deadline).map(Some);
         }
@@ -123,6 +124,7 @@ impl ShmClient {
         }
         let end = start + left;
         loop {
+            // Before the look: a ring after that changes the number, and the sleep ends at once.
             let rings = self.inbox.rings();
             if let Some(message) = self.look(id)? {
                 return Ok(Some(message));
@@ -188,6 +190,7 @@ impl ShmClient {
             let _ = poll(&mut descriptors, timeout.as_ref());
         }
         self.outbox.set_asleep(Sleep::Awake);
+        // The server may have answered and then ended, between the first look and the question to the kernel.
         if !self.inbox.is_ready() && !self.is_connected() && !self.inbox.is_ready() {
             self.closed = true;
             return Err(ShmError::ConnectionClosed);

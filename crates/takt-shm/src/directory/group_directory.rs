@@ -116,6 +116,7 @@ impl Failure {
 }
 
 fn open_directory(path: &Path) -> Result<Stat, Failure> {
+    // With O_PATH, no permission to read the directory is needed.
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = rustix::fs::open(path, flags, Mode::empty()).map_err(Failure)?;
     rustix::fs::fstat(&directory).map_err(Failure)
@@ -141,6 +142,7 @@ impl Owners {
 
     /// Checks the parent directory: a process that can write to it can replace the directory.
     fn check_parent(&self, stat: &Stat) -> Result<(), String> {
+        // In a sticky directory, only its owner can replace an entry.
         let others_write = stat.st_mode & 0o022 != 0 && stat.st_mode & STICKY == 0;
         match self.is_owner(stat) && !others_write {
             true => Ok(()),

@@ -115,6 +115,7 @@ fn age(metadata: &Metadata) -> Duration {
         .modified()
         .ok()
         .and_then(|modified| modified.elapsed().ok())
+        // A time in the future counts as new: such a file is left.
         .unwrap_or_default()
 }
 

@@ -30,6 +30,7 @@ fn application_of(path: &Path) -> Option<ApplicationName> {
 
 /// Returns true if a file has the content of a lock, or is empty.
 fn is_lock(path: &Path) -> bool {
+    // A pipe of that name must not block this process.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else {
         // The file belongs to another user and cannot be read.
@@ -47,6 +48,7 @@ pub(crate) fn is_text_of_lock(file: &OwnedFd) -> bool {
         return false;
     };
     let text = text.get(..length).unwrap_or_default();
+    // A full buffer means a longer file.
     text.len() < LONGEST as usize
         && text
             .iter()

@@ -81,6 +81,7 @@ impl NameLock {
                 // Its holder removed it between the two steps; the name may be free or taken again.
                 continue;
             }
+            // A file of another program that has this name is not overwritten.
             if !is_text_of_lock(&file) {
                 return Err(failed(Errno::EXIST));
             }

@@ -149,6 +149,7 @@ impl Runtime {
             }
             rustix::fs::flock(&directory, FlockOperation::LockShared)
                 .map_err(|e| refused(format!("cannot be locked: {e}")))?;
+            // Another process may have removed the directory before it was locked.
             if is_same_file(&path, &stat) {
                 return Ok(Arc::new(Self {
                     path,

@@ -166,6 +166,7 @@ impl<C> Public<C> {
             }
         }
         if !self.deferred.is_empty() {
+            // Nothing shows that a client was killed: only the deadline ends its request.
             let now = Instant::now();
             self.deferred.retain(|_, waiting| waiting.deadline > now);
         }

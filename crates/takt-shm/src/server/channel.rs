@@ -202,6 +202,7 @@ impl<C> Channel<C> {
             }
         }
         let slot = line.slot;
+        // The copy is complete, so the client may use the memory again.
         self.outbox.acknowledge_with_next(self.inbox.received());
         if flags & FLAG_LOCATE != 0 {
             self.locate(id, handler, copies.bytes(&message), &mut line)?;
@@ -227,6 +228,7 @@ impl<C> Channel<C> {
             Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
             Ok(Once::Nothing) if outcome == RequestOutcome::Deferred => {
                 self.deferred += 1;
+                // There is no response yet that could carry the acknowledgement.
                 self.outbox.acknowledge_now();
             }
             // A ServiceFault did not fit either.
@@ -296,6 +298,7 @@ impl<C> Channel<C> {
     }
 
     fn respond(&mut self, response: Response, line: &mut Line<'_>) -> Result<(), ShmError> {
+        // A response does not overtake those that wait, and a long one is copied in slices from the backlog.
         if !self.backlog.is_empty() || response.body.len() > WHOLE {
             return self.keep(response, line);
         }
@@ -347,10 +350,12 @@ impl<C> Channel<C> {
             Err(_) => response = Response::refusal(response.request_id, StatusCode::BadOutOfMemory),
         }
         self.backlog.push_back(response);
+        // No response carries the acknowledgement now.
         self.outbox.acknowledge_now();
         self.outbox.set_backlog(true);
         // The client may have taken some before it could see the backlog; otherwise it rings later.
         self.send_backlog(line)?;
+        // A client that sleeps has to look: it finds the backlog, and acknowledges the responses that it has taken.
         if !self.backlog.is_empty() {
             ring(&self.inbox, &self.outbox, line.post);
         }

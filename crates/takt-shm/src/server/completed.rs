@@ -28,6 +28,7 @@ impl Completed {
     pub(super) fn for_handler(&self) -> CompletionWaker {
         let Self { waker, flag } = self.clone();
         Arc::new(move || {
+            // First, because the loop that is woken looks at the flag.
             flag.store(true, Ordering::Release);
             waker.wake();
         })

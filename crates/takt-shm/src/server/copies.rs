@@ -72,6 +72,7 @@ impl Copies {
             Some(owner) if owner != slot => return Ok(false),
             Some(_) => {}
             None => {
+                // The memory is needed again, so giving it back ends.
                 self.gives_back = false;
                 self.large.begin(length)?;
                 self.owner = Some(slot);

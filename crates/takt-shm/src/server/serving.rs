@@ -72,6 +72,7 @@ impl<H: ShmChannels> ShmServer<H> {
             channel.idle = 0;
         }
         self.attention.unmark(connection);
+        // Once more without the mark: a client that found it set did not ring.
         answered + self.serve(slot, 1)
     }
 

@@ -57,6 +57,7 @@ impl Stranger {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return Heard::Gone,
             }
+            // After each read, so that a stranger's bytes are never more than a ReverseHello and one buffer.
             match ReverseHello::read(&self.bytes) {
                 // The server waits for the Hello before it sends more.
                 Ok(Some((_, size))) if size < self.bytes.len() => {
@@ -140,6 +141,7 @@ impl WaitingRoom {
         );
         // A signal may end the wait early, which is harmless.
         let _ = poll(&mut descriptors, timeout.as_ref());
+        // Before the state is read: a change after that ends the next wait.
         self.shared.waker.drain();
         let ready = descriptors[first_copy..].iter().zip(&copies);
         let ended: Vec<SocketAddr> = ready
@@ -222,6 +224,7 @@ impl WaitingRoom {
                         io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
                     ) => {}
                 Err(error) => {
+                    // The system may lack descriptors: a connection without a ReverseHello gives up its own.
                     if !self.give_way() {
                         tracing::warn!(%error, "cannot accept connections of servers");
                         self.accept_again = Some(now + ACCEPT_PAUSE);

@@ -64,6 +64,7 @@ impl<H: TcpChannels> TcpServer<H> {
 
     /// Closes connections beyond the largest number.
     pub(super) fn limit_connections(&mut self, now: Instant) {
+        // Connections that only linger do not count: they have a limit of their own.
         let ended = self.connections.iter();
         let ended = ended.filter(|(_, connection)| connection.is_lingering());
         let open = self.connections.len() - ended.count();
@@ -91,6 +92,7 @@ impl<H: TcpChannels> TcpServer<H> {
 
     pub(super) fn next_channel_id(&mut self) -> u32 {
         // 0 is the SecureChannelId of a client that has no channel yet.
+        // It wraps, because the first number is random.
         self.next_channel_id = self.next_channel_id.wrapping_add(1).max(1);
         self.next_channel_id
     }

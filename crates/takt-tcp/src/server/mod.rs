@@ -286,6 +286,7 @@ impl<H: TcpChannels> TcpServer<H> {
             return;
         };
         if let Some(connection) = self.connections.get_mut(id) {
+            // Its next large message waits behind those that are ready now.
             connection.large_place = None;
         }
         self.serve(id, event, now);

@@ -20,6 +20,7 @@ impl<H: TcpChannels> TcpServer<H> {
     pub(super) fn keep_reserve(&mut self, id: u64, now: Instant) {
         let config = &self.connection_config;
         // The budget without a Session is a part of the other one.
+        // A small budget must not consist of the reserve alone.
         let reserve = RESERVE.min(config.memory_without_session.limit() / 4);
         if config.memory_without_session.available() >= reserve
             || self.search_again.is_some_and(|at| now < at)

@@ -74,6 +74,7 @@ impl ReverseConnections {
 
     /// Takes the sockets that the threads have connected, with the positions of their clients.
     pub(super) fn take(&self) -> Vec<(usize, TcpStream)> {
+        // Before the sockets are taken: a thread that adds one after that wakes the server again.
         self.established.waker.drain();
         let sockets = self.established.sockets.lock();
         std::mem::take(&mut *sockets.unwrap_or_else(PoisonError::into_inner))
@@ -141,6 +142,7 @@ fn keep_connected(
                 }
             }
             Err(error) => {
+                // Once, until the client uses a connection: it may be away for days.
                 if !is_away {
                     tracing::warn!(client = %url, %error, "cannot connect to the client: trying again");
                 }

@@ -16,6 +16,7 @@ const BATCH: usize = 8;
 impl<H: TcpChannels> TcpServer<H> {
     /// Begins to watch the trust list: there is a secured channel.
     pub(super) fn watch_trust(&mut self, now: Instant) {
+        // A channel that opens later does not postpone the look.
         let next = *self.trust.next.get_or_insert(now + INTERVAL);
         self.alarm.at(next);
     }
@@ -27,6 +28,7 @@ impl<H: TcpChannels> TcpServer<H> {
             Some(at) => return self.alarm.at(at),
             None => return,
         }
+        // Not during the checks: a change meanwhile is noticed after them, and all channels are checked again.
         if self.trust.place.is_none() && self.has_list_changed() {
             self.trust.place = Some(0);
         }
@@ -49,6 +51,7 @@ impl<H: TcpChannels> TcpServer<H> {
             return false;
         };
         let seen = self.trust.seen.replace(Arc::clone(&list));
+        // Without a list seen before, channels may have been opened with an older one.
         seen.is_none_or(|seen| !Arc::ptr_eq(&seen, &list))
     }
 
