@@ -159,6 +159,7 @@ impl Slot {
             if let Ok(identity) = replacement
                 && identity.key().kind() == self.kind
             {
+                // Noted only now: files that do not fit yet are read again by the next call.
                 own.modified = modified;
                 if identity.thumbprint() != own.current.thumbprint() {
                     tracing::info!(thumbprint = %identity.thumbprint(), "the own certificate was replaced");
@@ -489,6 +490,7 @@ impl ApplicationSecurity {
                 None => return Err(OwnUpdateError::Key),
             },
         };
+        // Only files below the root of the store can change together.
         let below = |path: &Path| {
             let below = path.strip_prefix(self.store.root());
             below
@@ -500,6 +502,7 @@ impl ApplicationSecurity {
             let pem = key.to_pem().map_err(|_| OwnUpdateError::Key)?;
             let pem = Zeroizing::new(pem.as_bytes().to_vec());
             files.written.push((below(&slot.files.1)?, pem));
+            // In the same change, because the request has got its certificate.
             files.removed.push(below(&slot.requested_key())?);
         }
         files.written.push((below(&slot.files.0)?, chain.into()));
@@ -517,6 +520,7 @@ impl ApplicationSecurity {
             own.removed.extend(files.removed.iter().cloned());
         }
         changes::apply(self.store.root(), lists, &own)?;
+        // The new certificates are in use from now on, not only from the next peer on.
         for slot in self.slots() {
             let _ = slot.identity();
         }

@@ -80,6 +80,7 @@ pub(crate) fn apply(root: &Path, lists: &StoredLists, own: &OwnFiles) -> Result<
 
 /// Completes a change that was interrupted, and removes what another one has left behind.
 pub(crate) fn recover(root: &Path) -> Result<(), StoreError> {
+    // Without a journal there is nothing to complete, and no lock file is made.
     if !root.join(JOURNAL).exists() {
         return Ok(());
     }

@@ -40,6 +40,7 @@ impl PasswordHash {
     pub fn from_phc(text: &str) -> Result<Self, CryptoError> {
         let hash = Encoded::new(text).map_err(|_| CryptoError)?;
         let params = Params::try_from(&hash).map_err(|_| CryptoError)?;
+        // A damaged file must not make each check take all memory, or minutes.
         let bounded = params.m_cost() <= 256 << 10 && params.t_cost() <= 16;
         match hash.algorithm.as_str() == "argon2id" && bounded {
             true => Ok(Self(text.to_owned())),

@@ -67,6 +67,7 @@ impl PasswordProofs {
     fn proof(&self, name: &str, hash: &PasswordHash) -> Option<[u8; 32]> {
         let proofs = self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, mac) = proofs.get(name)?;
+        // After a change of the password the hash is another one, and the proof does not count.
         (known == hash).then_some(*mac)
     }
 

@@ -77,6 +77,7 @@ impl<'a> Frame<'a> {
         let (&mut source, rest) = rest.split_first_chunk_mut::<6>()?;
         let (&mut kind, mut rest) = rest.split_first_chunk_mut::<2>()?;
         let mut kind = u16::from_be_bytes(kind);
+        // A second tag, behind the one that the kernel took out, makes this a frame of another kind.
         if kind == TAG_PROTOCOL && vlan.is_none() {
             let (&mut tag, after) = rest.split_first_chunk_mut::<2>()?;
             vlan = Some(VlanTag::from_control_information(u16::from_be_bytes(tag)));

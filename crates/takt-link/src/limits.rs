@@ -3,6 +3,7 @@
 use crate::error::LinkError;
 use crate::options::LinkOptions;
 
+// One call of `sendmmsg` takes no more (UIO_MAXIOV of the kernel).
 const MAX_BATCH: usize = 1024;
 
 /// Returns the size of batches in the options.

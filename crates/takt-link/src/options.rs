@@ -170,6 +170,7 @@ impl MqttOptions {
         let Some(found) = resources.find(|it| it.resource_uri == resource_uri) else {
             return false;
         };
+        // Also if the resource has none: those of another user must not be used instead.
         self.credentials.clone_from(&found.credentials);
         self.client_certificate
             .clone_from(&found.client_certificate);

@@ -210,6 +210,7 @@ fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<i64>, ()> {
     match claims.get(name) {
         None => Ok(None),
         Some(value) => {
+            // A NumericDate may have a fraction.
             let seconds = value.as_f64().filter(|seconds| seconds.is_finite());
             // Saturates; later times than the end of this range are all the same.
             seconds.map(|seconds| Some(seconds as i64)).ok_or(())

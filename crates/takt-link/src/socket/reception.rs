@@ -50,6 +50,7 @@ pub(super) fn enable(socket: &OwnedFd, clock: ReceiveClock) -> Result<(), LinkEr
     let (operation, option, value) = match clock {
         ReceiveClock::Software => ("set SO_TIMESTAMPNS", libc::SO_TIMESTAMPNS, 1),
         ReceiveClock::Hardware => {
+            // The software flags give a time to messages that the card has not stamped.
             let flags = libc::SOF_TIMESTAMPING_RX_HARDWARE
                 | libc::SOF_TIMESTAMPING_RAW_HARDWARE
                 | libc::SOF_TIMESTAMPING_RX_SOFTWARE

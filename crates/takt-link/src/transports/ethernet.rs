@@ -141,6 +141,7 @@ impl Incoming for Ethernet {
             true => {
                 sockets::attach_filter(fd, &filter(self.host)).map_err(failed("set the filter"))?;
                 set(libc::PACKET_AUXDATA).map_err(failed("ask for VLAN tags"))?;
+                // A socket for all EtherTypes also hears the frames that this host sends.
                 set(libc::PACKET_IGNORE_OUTGOING).map_err(failed("ignore outgoing frames"))?;
                 ALL_PROTOCOLS
             }

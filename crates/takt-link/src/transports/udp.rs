@@ -143,6 +143,7 @@ impl Udp {
         match self.address.ip() {
             IpAddr::V4(_) => {
                 if let Some(dscp) = options.dscp {
+                    // DSCP is the upper six bits of this byte; the lower two are for congestion.
                     set("set DSCP", sockopt::set_ip_tos(socket, dscp << 2))?;
                 }
                 if is_multicast {
@@ -247,6 +248,7 @@ impl Incoming for Udp {
         let interface = self.interface()?;
         let mut address = self.address;
         let socket = match self.socket(address) {
+            // A kernel without IPv6 still listens to IPv4.
             Err(Errno::AFNOSUPPORT) if self.listens_everywhere => {
                 address.set_ip(Ipv4Addr::UNSPECIFIED.into());
                 self.socket(address)

@@ -205,6 +205,7 @@ impl Sender for MqttSender {
         if length > maximum {
             return Err(LinkError::TooLarge { length, maximum });
         }
+        // The messages that wait were committed before this one.
         self.flush()?;
         self.counters.count(length);
         let message = Message {
@@ -303,6 +304,7 @@ impl Receiver for MqttReceiver {
             }
             count = self.receive_now(each);
         }
+        // Messages that came before the connection broke are passed on first.
         match self.state() {
             LinkState::Down(reason) if count == 0 => Err(LinkError::Down(reason)),
             _ => Ok(count),

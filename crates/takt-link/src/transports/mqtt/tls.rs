@@ -40,6 +40,7 @@ pub(super) fn config(options: &MqttOptions) -> Result<Arc<ClientConfig>, LinkErr
             }
         }
     }
+    // Named here: a program with several providers has no default one.
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
