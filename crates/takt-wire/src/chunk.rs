@@ -47,6 +47,7 @@ fn position_rule(chunk_offset: u32, total_size: u32, length: usize) -> Option<&'
     if length == 0 {
         return Some(EMPTY);
     }
+    // In 64 bits, because offset and length together may exceed 32 bits.
     let end = u64::from(chunk_offset).saturating_add(length as u64);
     (end > u64::from(total_size)).then_some(BEYOND)
 }

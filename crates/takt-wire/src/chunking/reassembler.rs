@@ -152,6 +152,7 @@ impl ChunkReassembler {
         chunk: &ChunkRef<'_>,
         now: Instant,
     ) -> Result<Option<ReassembledPayload>, ReassemblyError> {
+        // First, so that payloads that are late give their memory to this one.
         self.handle_timeout(now);
         let total_size = chunk.total_size as usize;
         // A payload above the memory would displace all others in vain.
@@ -234,6 +235,7 @@ impl ChunkReassembler {
             },
             message_sequence_number: chunk.message_sequence_number,
             started: now,
+            // The chunk alone announces this size; the limits above bound it.
             bytes: vec![0; total_size],
             chunk_size: None,
             received: Vec::new(),
@@ -303,6 +305,7 @@ impl Partial {
         let Some(target) = target.and_then(|rest| rest.get_mut(..chunk.chunk_data.len())) else {
             return refuse("behind the end");
         };
+        // Copied before all checks: after an error the payload is discarded.
         target.copy_from_slice(chunk.chunk_data);
         if chunk.is_last() {
             if self.last.is_some_and(|last| last != offset) {

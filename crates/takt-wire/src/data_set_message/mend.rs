@@ -79,6 +79,7 @@ impl MendedDataSetMessage {
         // Rules of the header, and of the fields together.
         match DataSetMessageRef::decode(data_set_writer_id, &mut Decoder::new(&mended.bytes)) {
             Ok(_) => Ok(mended),
+            // The first error: the offsets of the other one would be those of the copy.
             Err(_) => Err(error.into()),
         }
     }
@@ -189,6 +190,7 @@ impl Head {
                 });
             }
         }
+        // Without a size, other messages may follow directly, so there is no padding to check.
         if has_size {
             let size = padding(decoder)?;
             decoder.bytes(size)?;

@@ -159,6 +159,7 @@ impl FixedLayout {
     /// Returns the fields of which some bytes cannot be decoded: DataSetMessage and field.
     fn fallible_fields(&self) -> Vec<(usize, usize)> {
         let is_fallible = |place: &FieldPlace| match &place.kind {
+            // Every combination of bits is a value of these types.
             FieldKind::Scalar(_) | FieldKind::Array(_) => false,
             FieldKind::Text(built_in_type) => *built_in_type == BuiltInType::String,
             FieldKind::Raw(field) => !matches!(

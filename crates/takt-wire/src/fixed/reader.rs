@@ -199,6 +199,7 @@ impl<'a> FixedMessageRef<'a> {
         match &place.kind {
             FieldKind::Scalar(_) | FieldKind::Array(_) => true,
             FieldKind::Text(_) => std::str::from_utf8(bytes).is_ok(),
+            // These two are checked without decoding the value, which would allocate.
             FieldKind::Raw(field) => match (&field.raw_type, &field.rank) {
                 (RawType::Fixed(_), Rank::Array(max)) => {
                     let count = Decoder::new(bytes).array_length(0);

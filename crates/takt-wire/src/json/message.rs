@@ -45,6 +45,7 @@ impl JsonMessage {
                 return Ok(Self::Action(message));
             }
             if message_type != "ua-data" {
+                // Only the beginning is shown: a peer may send a text of any length.
                 let shown = message_type.chars().take(60).collect();
                 let kind = JsonMessageErrorKind::UnknownMessageType(shown);
                 return Err(JsonMessageError::new(kind));

@@ -184,6 +184,7 @@ impl NetworkMessage {
         }
         if let Some(fields) = &self.promoted_fields {
             let position = encoder.position();
+            // The size precedes the fields, but is known only behind them.
             encoder.u16(0)?;
             fields.iter().try_for_each(|field| field.encode(encoder))?;
             let size = encoder.position() - position - 2;

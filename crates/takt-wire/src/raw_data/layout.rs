@@ -220,6 +220,7 @@ pub(crate) fn cells<E>(
 ) -> Result<(), E> {
     let lengths = if max.is_empty() { actual } else { max };
     let mut index = [0_usize; MAX_RANK];
+    // This cannot overflow: the layout limits the largest lengths, and the message the actual ones.
     let count = lengths.iter().product::<usize>();
     for _ in 0..count {
         visit(index.iter().zip(actual).all(|(at, length)| at < length))?;

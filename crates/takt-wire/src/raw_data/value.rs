@@ -60,6 +60,7 @@ fn encode_array(
             .try_for_each(|object| encode_structure(raw, object, encoder))?,
         _ => return Err(Problem::TypeMismatch(raw_type.built_in_type())),
     }
+    // The product below cannot overflow: `RawField::new` has limited it.
     let missing = max.saturating_sub(array.len());
     Ok(zeros(
         missing * raw_type.fixed_size().unwrap_or(0),

@@ -107,6 +107,7 @@ impl DataSetFields {
             Some(Variant::UInt32(version)) => *version,
             _ => 0,
         };
+        // 0 stands for an unknown version, which fits every metadata.
         let same = version == 0 || self.major_version == 0 || version == self.major_version;
         same && value("ActionTargetId").is_none()
     }

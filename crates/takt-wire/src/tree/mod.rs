@@ -29,6 +29,7 @@ impl MessageTree {
         let tree = reader::read_message(bytes, parameters);
         let found = tree.data_set_message_sizes();
         let mut parameters = *parameters;
+        // The decoder needs sizes; the tree has found them with the metadata.
         if parameters.payload.data_set_message_sizes.is_empty() {
             parameters.payload.data_set_message_sizes = &found;
         }
@@ -49,6 +50,7 @@ impl MessageTree {
 
     /// Adds the error of the decoder of messages, if it differs.
     fn with(mut self, checked: Result<(), WireError>) -> Self {
+        // The two readers may place or name the same fault differently.
         let same = |one: &WireError, other: &WireError| {
             one.offset == other.offset || one.kind == other.kind
         };

@@ -360,6 +360,7 @@ impl<'a> Reader<'a> {
         let end = end.ok_or_else(|| self.error(DecodeErrorKind::UnexpectedEnd))?;
         self.group(name, nodes, |reader, nodes| {
             reader.window(end, nodes, |reader, nodes| {
+                // Each element takes at least one byte, so this ends.
                 for index in 0.. {
                     if reader.position == reader.end {
                         break;

@@ -185,6 +185,7 @@ impl Reader<'_> {
                 nodes.append(&mut read);
                 return Ok(());
             }
+            // The body may be damaged, or of another version: it is shown as bytes.
             self.position = start;
             self.errors.truncate(errors);
         }
