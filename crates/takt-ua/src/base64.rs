@@ -45,6 +45,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
                 .to_be_bytes()
                 .into_iter()
                 .skip(1)
+                // The last group may be shorter: n digits have n - 1 whole bytes.
                 .take(chunk.len() - 1),
         );
     }

@@ -6,6 +6,7 @@ use crate::generated_support::{EnumerationDescription, StructureDescription};
 impl StructureDescription {
     /// Returns the structure whose DataType has this NodeId.
     pub fn of_type(type_id: u32) -> Option<&'static Self> {
+        // The generated tables are sorted by these keys; a test checks that.
         let index = STRUCTURES
             .binary_search_by_key(&type_id, |structure| structure.type_id)
             .ok()?;

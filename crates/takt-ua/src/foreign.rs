@@ -64,6 +64,7 @@ fn decode_with<'a, T, E>(
     if !decoder.has_doubt() || (decoded.is_ok() && decoder.remaining() == 0) {
         return decoded;
     }
+    // Once more: now a value whose end is not certain makes all that follows bad.
     let mut decoder = Decoder::tolerant(bytes, limits, true, pass_structure);
     decode(&mut decoder)
 }
@@ -121,6 +122,7 @@ fn pass_fields(
                     true => decoder.array_length(1)?.unwrap_or(0),
                     false => 1,
                 };
+                // A Variant stands for the structure, whose size in memory is not known here.
                 decoder.count_elements::<Variant>(count)?;
                 for _ in 0..count {
                     decoder.nested(|decoder| pass_fields(inner, decoder))?;

@@ -39,6 +39,7 @@ pub(crate) fn array<E: NestingError>(
     collect(value, &lengths, depth, &mut elements, &mut push)?;
     let dimensions = match lengths.as_slice() {
         [_] => Vec::new(),
+        // An empty matrix would need a dimension of 0, which the standard does not allow.
         _ if elements.is_empty() => Vec::new(),
         lengths => lengths
             .iter()
@@ -78,6 +79,7 @@ fn collect<E: NestingError>(
 
 /// Returns the depth of a value.
 pub(crate) fn depth_of(value: &Value) -> usize {
+    // The parser has limited the depth, and so this recursion.
     let deepest = match value {
         Value::Object(fields) => fields.values().map(depth_of).max(),
         Value::Array(elements) => elements.iter().map(depth_of).max(),

@@ -24,6 +24,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
             "NaN" => Some(f64::NAN),
             "Infinity" => Some(f64::INFINITY),
             "-Infinity" => Some(f64::NEG_INFINITY),
+            // `parse` alone would also accept `inf` and `nan`.
             text => text.parse().ok().filter(|number: &f64| number.is_finite()),
         },
         _ => None,

@@ -138,6 +138,7 @@ pub fn reserve_total(buffer: &mut Vec<u8>, capacity: usize) {
     if capacity <= buffer.capacity() {
         return;
     }
+    // The lock is not taken in the usual case that nothing is kept.
     let kept = match capacity {
         capacity if capacity >= LARGE && kept() > 0 => lock().take(capacity),
         _ => None,
@@ -224,6 +225,7 @@ impl Kept {
 }
 
 fn lock() -> MutexGuard<'static, Kept> {
+    // The list is valid after each step, so a panic of another thread does no harm.
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

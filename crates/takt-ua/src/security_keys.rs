@@ -24,6 +24,7 @@ impl std::fmt::Debug for SecurityKeyUpdate {
         f.debug_struct("SecurityKeyUpdate")
             .field("security_policy_uri", &self.security_policy_uri)
             .field("first_token_id", &self.first_token_id)
+            // Never the keys themselves: debug output ends up in logs.
             .field("keys", &self.keys.len())
             .field("time_to_next_key", &self.time_to_next_key)
             .field("key_lifetime", &self.key_lifetime)

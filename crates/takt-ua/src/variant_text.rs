@@ -73,6 +73,7 @@ impl Debug for Variant {
         f.write_str("(")?;
         match self {
             Variant::Array(array) => write_beginning(f, &beginning(array, &to_value))?,
+            // As JSON, whose quotation marks show where the text begins and ends.
             Variant::String(_)
             | Variant::XmlElement(_)
             | Variant::QualifiedName(_)

@@ -270,6 +270,7 @@ impl<'a> Decoder<'a> {
                 self.doubt(DecodeErrorKind::NegativeLength).map(|()| None)
             }
             Err(_) => Err(DecodeError::new(
+                // The offset of the length, which has been read.
                 self.position().saturating_sub(4),
                 DecodeErrorKind::NegativeLength,
             )),

@@ -15,6 +15,7 @@ impl Encoder<'_> {
         length: usize,
         write: impl FnOnce(*mut u8),
     ) -> Result<(), EncodeError> {
+        // Checked here as well, because `put_with` takes `write` even if the bytes do not fit.
         if length <= self.window.available() {
             // SAFETY: the caller fulfils the contract of this function, which is the same one.
             unsafe { self.window.put_with(length, write) };

@@ -8,6 +8,7 @@ use super::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 /// One value in its encoded form, checked when it was decoded.
 pub struct Encoded<'a, T> {
     bytes: &'a [u8],
+    // `fn() -> T`, because there is no `T` in it: it is `Send` and `Sync` for every `T`.
     value: PhantomData<fn() -> T>,
 }
 
@@ -48,6 +49,7 @@ impl<T> Encode for Encoded<'_, T> {
     }
 }
 
+// Not derived: that would need `T: Clone`, although no `T` is copied.
 impl<T> Clone for Encoded<'_, T> {
     #[inline]
     fn clone(&self) -> Self {
@@ -163,6 +165,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for ListRef<'a, T> {
 impl<T> Encode for ListRef<'_, T> {
     #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        // The null array is written as the empty one, which means the same (OPC 10000-6, 5.1.11).
         encoder.array_length(Some(self.count))?;
         encoder.bytes(self.bytes)
     }

@@ -14,6 +14,7 @@ macro_rules! number {
 
             #[inline]
             fn encode_elements(elements: &[Self], encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+                // The encoding is little-endian: on such a system, the elements have it in memory already.
                 #[cfg(target_endian = "little")]
                 return encoder.bytes(bytemuck::cast_slice(elements));
                 #[cfg(not(target_endian = "little"))]

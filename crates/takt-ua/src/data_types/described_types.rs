@@ -76,6 +76,7 @@ impl DescribedTypes {
     /// Adds an enumeration, or an OptionSet: its BuiltInType is then an unsigned integer.
     pub fn insert_enumeration(&mut self, description: &EnumDescription) {
         let built_in_type = BuiltInType::from_u8(description.built_in_type);
+        // The description comes from outside: only integers have values that can be named.
         let built_in_type = built_in_type.filter(|known| known.is_integer());
         let built_in_type = built_in_type.unwrap_or(BuiltInType::Int32);
         let fields = description.enum_definition.fields.iter();
@@ -92,6 +93,7 @@ impl DescribedTypes {
         values.dedup_by_key(|(value, _)| *value);
         let enumeration = DescribedEnumeration {
             name: description.name.clone(),
+            // Nothing else in the description tells an OptionSet: all enumerations are Int32.
             is_option_set: built_in_type != BuiltInType::Int32,
             built_in_type,
             values,
@@ -227,6 +229,7 @@ impl DescribedTypes {
         }
         let id = id.standard_id()?;
         StandardStructure::of_encoding(id)
+            // `of_encoding` also finds XML encodings, whose bodies are no binary structures.
             .filter(|known| known.binary_encoding_id == id)
             .map(StructureShape::Standard)
     }
@@ -236,6 +239,7 @@ impl DescribedTypes {
     /// # Errors
     /// The name is that of several structures, whose full names it returns.
     pub(crate) fn named(&self, name: &str) -> Result<Option<StructureShape<'_>>, Vec<String>> {
+        // A name without a namespace is one of the standard first.
         if let Some(known) = STRUCTURES.iter().find(|known| known.name == name) {
             return Ok(Some(StructureShape::Standard(known)));
         }
@@ -260,6 +264,7 @@ impl DescribedTypes {
         match alike.len() {
             0 | 1 => Ok(found),
             _ => {
+                // The map has no order, but the same question shall get the same answer.
                 alike.sort();
                 Err(alike)
             }

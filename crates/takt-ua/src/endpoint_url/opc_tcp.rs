@@ -133,6 +133,7 @@ impl EndpointUrl {
 impl fmt::Display for EndpointUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (host, port, path) = (&self.host, self.port, &self.path);
+        // Of all hosts, only an IPv6 address has colons.
         match host.contains(':') {
             true => write!(f, "{SCHEME}://[{host}]:{port}{path}"),
             false => write!(f, "{SCHEME}://{host}:{port}{path}"),

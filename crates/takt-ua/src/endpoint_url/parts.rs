@@ -203,6 +203,7 @@ fn split_authority<'a>(
     if port.is_some_and(|port| port.contains(':')) {
         return Err(wrong(authority));
     }
+    // Wider than the rule for host names: underscores and letters of all scripts are in use.
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     if !host.chars().all(fits) {
         return Err(wrong(host));

@@ -134,6 +134,7 @@ impl<'a> DescribedValues<'a> {
         let shape = data_type.and_then(|data_type| self.types.value(data_type));
         let json = self.variant(value, 0);
         match (shape, value.built_in_type()) {
+            // A server may send another type than that of the DataType.
             (Some(ValueShape::Enumeration(shape)), Some(built_in)) if built_in.is_integer() => {
                 self.named(shape, json)
             }
@@ -161,6 +162,7 @@ impl<'a> DescribedValues<'a> {
         };
         let bytes = match &object.body {
             ExtensionObjectBody::Binary(bytes) => bytes,
+            // Without a body there is nothing that could not be written.
             ExtensionObjectBody::None => return None,
             ExtensionObjectBody::Xml(_) => return refused(UndecodedReason::Xml),
         };
@@ -183,6 +185,7 @@ impl<'a> DescribedValues<'a> {
         });
         match decoded {
             Ok(Value::Object(fields)) => {
+                // A reader of the text sees the type first: the map keeps the order.
                 let mut value = Map::from_iter([(TYPE.into(), shape.name().into())]);
                 value.extend(fields);
                 Some(value.into())
@@ -258,6 +261,7 @@ fn received_as_json(object: &ExtensionObject, bytes: &[u8], depth: usize) -> Opt
         return None;
     };
     let fields = Value::Object(fields);
+    // The parser limits the depth of this text alone, without what is around it.
     if json_nesting::depth_of(&fields) + depth >= MAX_DEPTH {
         return None;
     }
@@ -273,12 +277,14 @@ fn received_as_json(object: &ExtensionObject, bytes: &[u8], depth: usize) -> Opt
 
 /// Folds the elements of a matrix into arrays of arrays, the last dimension innermost.
 pub(super) fn nest(mut elements: Vec<Value>, lengths: &[u32]) -> Value {
+    // Dimensions from outside may not fit: the elements then stay in one list, so that none is lost.
     let consistent = lengths.iter().try_fold(1_usize, |product, length| {
         product
             .checked_mul(*length as usize)
             .filter(|product| *product > 0)
     }) == Some(elements.len());
     if consistent {
+        // Innermost first: the rows of one dimension are the elements of the next.
         for length in lengths.iter().skip(1).rev() {
             let mut rest = elements.into_iter();
             elements = Vec::new();
@@ -351,6 +357,7 @@ impl<'a> Body<'_, 'a> {
             StructureKind::OptionalFields => decoder.u32()?,
             StructureKind::Union => {
                 let switch = decoder.u32()?;
+                // 0 stands for a Union without a value (OPC 10000-6, 5.2.8).
                 if let Some(position) = switch.checked_sub(1) {
                     let field = usize::try_from(position)
                         .ok()
@@ -393,6 +400,7 @@ impl<'a> Body<'_, 'a> {
         let value = match field.value_rank {
             -1 => self.element(value, decoder, depth)?,
             1 => {
+                // Each element has to take a byte, which bounds the loop for structures without fields.
                 let count = decoder.array_length(1)?.unwrap_or(0);
                 self.elements(value, count, decoder, depth)?.into()
             }
@@ -436,6 +444,7 @@ impl<'a> Body<'_, 'a> {
         }
         let mut lengths = Vec::with_capacity(rank);
         for _ in 0..rank {
+            // With a dimension below 0 there are no elements, as with one of 0 (OPC 10000-6, 5.2.5).
             lengths.push(u32::try_from(decoder.i32()?).unwrap_or(0));
         }
         let count = lengths.iter().try_fold(1_usize, |count, length| {

@@ -131,6 +131,7 @@ impl<'a> Reader<'a> {
             -3 => rank == 1,
             VALUE_RANK_ANY | 0 => true,
             wanted => {
+                // An empty array has no rows that could show its rank.
                 usize::try_from(wanted).is_ok_and(|wanted| wanted == rank) || array.is_empty()
             }
         };

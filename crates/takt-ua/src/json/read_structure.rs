@@ -32,6 +32,7 @@ impl<'a> Reader<'a> {
         };
         let shape = match (object.get(TYPE), expected) {
             (Some(Value::String(name)), _) => match self.named(name)? {
+                // With a body the structure is encoded already, whether its type is known or not.
                 Some(shape) if !object.contains_key(BODY) && !object.contains_key(XML) => shape,
                 _ => return undecoded(name, object),
             },
@@ -76,6 +77,7 @@ impl<'a> Reader<'a> {
             return Err(JsonError::too_deep());
         }
         let known = |key: &str| key == TYPE || shape.field_names().any(|name| name == key);
+        // A misspelt field would otherwise silently keep its default.
         if let Some(key) = object.keys().find(|key| !known(key)) {
             let names: Vec<_> = shape.field_names().collect();
             let message = format!(
@@ -139,6 +141,7 @@ impl<'a> Reader<'a> {
             .zip(fields.by_ref())
             .find(|(_, field)| field.name == key);
         let Some((switch, field)) = field else {
+            // This does not happen: the names of all fields were checked before.
             return Ok(());
         };
         encoded(encoder.u32(switch))?;
@@ -195,6 +198,7 @@ impl<'a> Reader<'a> {
         }
         let mut lengths = Vec::new();
         let mut first = Some(value);
+        // The first rows tell the lengths; `rows` refuses others.
         while let (Some(Value::Array(elements)), true) = (first, lengths.len() < rank) {
             lengths.push(elements.len());
             first = elements.first();
@@ -204,6 +208,7 @@ impl<'a> Reader<'a> {
             let expected = format!("nested arrays of {rank} dimensions of {}", type_name(shape));
             return Err(JsonError::expected(&expected, value));
         }
+        // Behind an empty dimension there are no rows that could tell the inner lengths.
         lengths.resize(rank, 0);
         encoded(encoder.array_length(Some(rank)))?;
         for length in &lengths {

@@ -69,6 +69,7 @@ fn whole(value: &Value) -> Option<i128> {
                 Some(digits) => (true, digits),
                 None => (false, text.as_str()),
             };
+            // Underscores may group the digits, as in source code.
             let digits = digits.replace('_', "");
             let magnitude = match digits.strip_prefix("0x") {
                 Some(digits) => u64::from_str_radix(digits, 16).ok()?,
@@ -196,6 +197,7 @@ pub(super) fn enumeration(
     let (names, number) = numbered(text);
     let named = match shape.is_option_set() {
         true => bits(shape, names.unwrap_or(text)).map(i128::from),
+        // The whole text first: a name may itself end like `_1`.
         false => shape
             .value_of(text)
             .or_else(|| shape.value_of(names?))

@@ -112,6 +112,7 @@ impl ToJson for LocalizedText {
 impl ToJson for StatusCode {
     fn to_json(&self) -> Value {
         match self.name() {
+            // The name alone would lose the flag bits.
             Some(name) if self.code() == *self => name.into(),
             _ => format!("0x{:08X}", self.0).into(),
         }
@@ -159,6 +160,7 @@ impl DescribedValues<'_> {
 
     /// Encodes a value whose type the reader does not know.
     pub(super) fn typed(&self, value: &Variant, depth: usize) -> Value {
+        // Exactly what a reader takes for the same type if none is written.
         let plain = match value {
             Variant::Empty | Variant::Boolean(_) | Variant::Int64(_) => true,
             Variant::Double(value) => value.is_finite(),

@@ -39,6 +39,7 @@ impl JsonDecoder<'_> {
     /// identifier, as the standard requires.
     fn without_uri(&self, id: ExpandedNodeId, text: &str) -> NodeId {
         let namespace = match id.namespace_uri.as_option() {
+            // A node of another server is in none of this server's namespaces.
             _ if id.server_index != 0 => None,
             Some(uri) => self.context.namespace_index(uri),
             None => return id.node_id,
@@ -133,6 +134,7 @@ impl JsonDecoder<'_> {
 }
 
 fn unescaped(uri: &str) -> String {
+    // `%25` last, because the percent sign that it becomes begins no escape.
     uri.replace("%3B", ";")
         .replace("%3b", ";")
         .replace("%25", "%")

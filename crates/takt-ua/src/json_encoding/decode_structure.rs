@@ -51,6 +51,7 @@ impl JsonDecoder<'_> {
     /// Decodes a value of an enumeration: its number, or `name_number` (OPC 10000-6, 5.4.4).
     pub fn enumeration(&self, value: &Value) -> Result<i32, JsonDecodeError> {
         let text = value.as_str();
+        // The name may contain underscores itself.
         let number = text.and_then(|text| text.rsplit_once('_')?.1.parse().ok());
         integer(value).or(number).ok_or_else(|| {
             JsonDecodeError::expected("a number, or name_number (enumeration)", value)
@@ -160,6 +161,7 @@ impl JsonDecoder<'_> {
             return Err(JsonDecodeError::expected("an object: a structure", value));
         };
         let mut fields = object.clone();
+        // `remove` would change the order of the other fields.
         fields.shift_remove("UaTypeId");
         Ok(ExtensionObject {
             type_id,
@@ -373,6 +375,7 @@ fn optional_fields(
     let said = match object.get("EncodingMask") {
         None | Some(Value::Null) => 0,
         Some(said) => integer::<u32>(said)
+            // A shift by 32 bits would overflow.
             .filter(|said| count >= 32 || said >> count == 0)
             .ok_or_else(|| {
                 JsonDecodeError::expected("a mask of the optional fields", said)

@@ -273,6 +273,7 @@ impl<'a> JsonDecoder<'a> {
 /// Returns whether the object is `{"Type": .., "Body": ..}` of version 1.04.
 fn is_reversible(object: &Map<String, Value>) -> bool {
     let known = |name: &String| matches!(name.as_str(), "Type" | "Body" | "Dimensions");
+    // Only a number: a structure may have a field with the name Type, too.
     object.get("Type").is_some_and(Value::is_number) && object.keys().all(known)
 }
 

@@ -48,10 +48,12 @@ impl JsonEncoder<'_> {
             return value.into();
         }
         let (encoding, body) = match &object.body {
+            // Without UaEncoding, a reader would take this for a structure with only default values.
             ExtensionObjectBody::None => (1, None),
             ExtensionObjectBody::Binary(bytes) => (1, Some(bytes.as_slice())),
             ExtensionObjectBody::Xml(text) => (2, Some(text.as_bytes())),
         };
+        // JSON names the DataType, and the object its encoding.
         let known = self.context.structure_of_encoding(&object.type_id);
         let type_id = known.map_or_else(|| object.type_id.clone(), |layout| layout.type_id);
         let mut value = Map::from_iter([mark(&type_id), ("UaEncoding".into(), encoding.into())]);
@@ -77,6 +79,7 @@ impl JsonEncoder<'_> {
         let value = super::parse(text, super::MAX_BODY_LENGTH).ok()?;
         let fits = depth_of(&value) + depth < MAX_DEPTH;
         match value {
+            // A second UaTypeId would make the text invalid.
             Value::Object(fields) if fits && !fields.contains_key("UaTypeId") => {
                 Some((object.type_id.clone(), fields))
             }
@@ -193,6 +196,7 @@ impl Reader<'_> {
         if !field.is_array {
             return self.element(&field.data_type, decoder, depth);
         }
+        // Each element has to take a byte, which bounds the loop for structures without fields.
         let count = decoder.array_length(1)?.unwrap_or(0);
         let elements = (0..count).map(|_| Ok(self.element(&field.data_type, decoder, depth)?.0));
         let elements = elements.collect::<Result<Vec<_>, _>>()?;

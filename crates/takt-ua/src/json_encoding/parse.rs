@@ -131,6 +131,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        // JSON has no NaN and no infinity, so this is never null.
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 

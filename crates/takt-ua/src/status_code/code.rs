@@ -30,6 +30,7 @@ impl StatusCode {
     /// Returns whether the severity is Bad: the operation failed, there is no usable value.
     #[inline]
     pub const fn is_bad(self) -> bool {
+        // The reserved severity 3 counts as Bad, too.
         self.0 >> 31 == 1
     }
 }

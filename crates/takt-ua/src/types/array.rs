@@ -107,6 +107,7 @@ impl Array {
             .array_length(Elements::min_size(element_type))?
             .unwrap_or(0);
         let elements = match element_type {
+            // Only the elements of these may contain arrays again.
             BuiltInType::Variant | BuiltInType::DataValue => {
                 decoder.nested(|decoder| Elements::decode(element_type, count, decoder))?
             }

@@ -27,6 +27,7 @@ macro_rules! scalars {
                 }
 
                 #[doc = concat!("Borrows a slice as an array of ", stringify!($name), ", without a copy.")]
+                // Elsewhere the elements would have to be converted, and so need memory.
                 #[cfg(target_endian = "little")]
                 #[inline]
                 pub fn $from(elements: &'a [$type]) -> Self {

@@ -139,6 +139,7 @@ impl BuiltInType {
 
 impl std::fmt::Display for BuiltInType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // `pad` lets tables align the name.
         f.pad(self.name())
     }
 }

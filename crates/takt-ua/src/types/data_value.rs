@@ -148,6 +148,7 @@ impl<'a, V: Decode<'a>> Decode<'a> for DataValue<V> {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let (mut mask, mut unreadable) = match decode_mask(decoder) {
             Ok(mask) => (mask, None),
+            // Unknown bits may announce unknown fields, so the end of this value is not known.
             Err(error) => (0, Some(decoder.lose(error)?)),
         };
         let mut value = None;
@@ -157,6 +158,7 @@ impl<'a, V: Decode<'a>> Decode<'a> for DataValue<V> {
                 Ok(decoded) => value = Some(decoded),
                 Err(error) => {
                     unreadable = Some(decoder.pass_unreadable(start, error, pass_variant)?);
+                    // The fields behind the value are lost with it.
                     if decoder.is_lost() {
                         mask = 0;
                     }
@@ -168,8 +170,10 @@ impl<'a, V: Decode<'a>> Decode<'a> for DataValue<V> {
         let picoseconds =
             |decoder: &mut Decoder<'a>| decoder.u16().map(|value| value.min(MAX_PICOSECONDS));
         let status = has(STATUS).then(|| decoder.value()).transpose()?;
+        // The fields are read in this order, which is that of the encoding.
         Ok(Self {
             value,
+            // Why there is no value is worth more than the sender's StatusCode.
             status: unreadable.or(status),
             source_timestamp: has(SOURCE_TIMESTAMP).then(|| decoder.value()).transpose()?,
             source_picoseconds: has(SOURCE_PICOSECONDS)

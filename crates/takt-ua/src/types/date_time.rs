@@ -95,12 +95,15 @@ impl From<DateTime> for SystemTime {
 ///
 /// The year is taken to begin in March, so that the leap day is its last one.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    // Between 0000-03-01 and 1970-01-01 there are 719 468 days; 400 years have 146 097.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
+    // Without their leap days, all years have 365 days.
     let year_of_era =
         (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // From March on, five months together have 153 days: 31, 30, 31, 30 and 31.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 {
@@ -200,6 +203,7 @@ fn number(digits: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
 fn parse(text: &str) -> Option<DateTime> {
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00Z"));
     let mut date = date.splitn(3, '-');
+    // Years above 9999 are valid; they become `MAX`.
     let year = number(date.next()?, 0..=99_999)?;
     let month = number(date.next()?, 1..=12)?;
     let day = number(date.next()?, 1..=31)?;

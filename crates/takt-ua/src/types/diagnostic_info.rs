@@ -89,6 +89,7 @@ impl<'a> Decode<'a> for DiagnosticInfo {
         }
         let has = |bit: u8| mask & bit != 0;
         Ok(Self {
+            // In the order of the encoding, which is not that of the bits: Locale comes before LocalizedText.
             symbolic_id: has(SYMBOLIC_ID).then(|| decoder.i32()).transpose()?,
             namespace_uri: has(NAMESPACE_URI).then(|| decoder.i32()).transpose()?,
             locale: has(LOCALE).then(|| decoder.i32()).transpose()?,

@@ -36,6 +36,7 @@ pub(crate) fn pass_array(
     decoder: &mut Decoder<'_>,
 ) -> Result<(), DecodeError> {
     let size = element.encoded_size();
+    // Each element has to take a byte, which bounds the loop.
     let count = decoder.array_length(size.unwrap_or(1))?.unwrap_or(0);
     match size {
         Some(size) => decoder.bytes(count.saturating_mul(size)).map(|_| ()),

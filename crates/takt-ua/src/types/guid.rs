@@ -57,6 +57,7 @@ fn parse(text: &str) -> Option<Guid> {
         .unwrap_or(text);
     let bytes = text.as_bytes();
     let hyphens = [8, 13, 18, 23];
+    // Checked first, because `from_str_radix` alone would accept a plus sign.
     let well_formed = bytes.len() == 36
         && bytes.iter().enumerate().all(|(index, byte)| {
             if hyphens.contains(&index) {
@@ -81,6 +82,7 @@ fn parse(text: &str) -> Option<Guid> {
 impl Encode for Guid {
     #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        // In one piece, so that the encoder looks for room only once.
         let mut bytes = [0; 16];
         let value = u128::from(self.data1)
             | u128::from(self.data2) << 32

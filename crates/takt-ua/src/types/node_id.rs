@@ -254,6 +254,7 @@ impl Hash for NodeIdRef<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let namespace = u64::from(self.namespace) << 32;
         match self.identifier {
+            // Most NodeIds are numeric, and this is a single word for the hasher.
             IdentifierRef::Numeric(id) => state.write_u64(namespace | u64::from(id)),
             IdentifierRef::String(id) => {
                 state.write_u64(1 << 56 | namespace);

@@ -72,6 +72,7 @@ impl fmt::Display for ExpandedNodeId {
 }
 
 fn identifier(text: &str) -> Result<Identifier, &'static str> {
+    // At the first one only: a text may contain the character itself.
     let (kind, value) = text
         .split_once('=')
         .ok_or("the identifier i=, s=, g= or b= is missing")?;
@@ -127,6 +128,7 @@ fn expanded_node_id(text: &str) -> Result<ExpandedNodeId, &'static str> {
     let (namespace_uri, node_id) = match rest.strip_prefix("nsu=") {
         Some(rest) => {
             let (uri, rest) = rest.split_once(';').ok_or("';' is missing after nsu=")?;
+            // `%25` last, because the percent sign that it becomes begins no escape.
             let uri = uri
                 .replace("%3B", ";")
                 .replace("%3b", ";")

@@ -41,6 +41,7 @@ fn range(text: &str) -> Option<(usize, usize)> {
     match text.split_once(':') {
         None => index(text).map(|index| (index, index)),
         Some((first, last)) => {
+            // The standard has no range with two equal indexes: that is written as one index.
             Some((index(first)?, index(last)?)).filter(|(first, last)| first < last)
         }
     }
@@ -155,6 +156,7 @@ impl NumericRange {
             }
             _ => (self.ranges.as_slice(), None),
         };
+        // The dimensions of an Array are a public field, which need not fit the elements.
         let consistent =
             product(lengths.iter().map(|length| i64::from(*length))) == Some(array.len());
         Selection::new(ranges, &lengths)
