@@ -84,6 +84,7 @@ impl ChunkWriter {
             payload: Payload::Chunk(next.clone()),
             ..message.clone()
         };
+        // The chunks have the headers of the long message, so all of them have the same overhead.
         let overhead = shortest.encode_to_vec()?.len() - next.chunk_data.len();
         match max_network_message_size.checked_sub(overhead) {
             None | Some(0) => Err(WireEncodeError::Forbidden(NO_SPACE)),

@@ -163,6 +163,7 @@ impl Head {
             }
             let index = usize::from(index);
             let (start, offset) = (decoder.rest(), decoder.position());
+            // Each field is read twice: the strict error tells which fields the tolerant decoder has mended.
             let (read, strict) = match self.are_data_values {
                 true => (
                     data_value(decoder, &mut mended),
@@ -208,6 +209,7 @@ fn strict_error<'a, T: Decode<'a>>(bytes: &'a [u8]) -> Option<DecodeError> {
 fn variant(decoder: &mut Decoder<'_>, mended: &mut Vec<u8>) -> Result<bool, DecodeError> {
     const STATUS_CODE: u8 = takt_ua::BuiltInType::StatusCode as u8;
     let mask = decoder.rest().first().copied();
+    // As an element of a list: there, a StatusCode takes the place of a bad value.
     let value = Variant::decode_elements(decoder, 1)?
         .pop()
         .unwrap_or_default();

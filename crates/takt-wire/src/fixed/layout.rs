@@ -207,6 +207,7 @@ impl FixedLayout {
                 field.picoseconds.iter().for_each(|at| vary_at(*at, 2));
             }
         }
+        // These are new in each message.
         let security = &self.security;
         for range in [
             &security.message_nonce,

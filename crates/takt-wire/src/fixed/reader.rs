@@ -94,6 +94,7 @@ fn same(bytes: &[u8], template: &[u8], constant: &[u8]) -> bool {
     let (constant_words, constant_rest) = constant.as_chunks::<8>();
     let mut different = 0_u64;
     for ((word, template), constant) in words.iter().zip(template_words).zip(constant_words) {
+        // Any byte order will do: only differences of bits count.
         let difference = u64::from_ne_bytes(*word) ^ u64::from_ne_bytes(*template);
         different |= difference & u64::from_ne_bytes(*constant);
     }
@@ -202,6 +203,7 @@ impl<'a> FixedMessageRef<'a> {
             // These two are checked without decoding the value, which would allocate.
             FieldKind::Raw(field) => match (&field.raw_type, &field.rank) {
                 (RawType::Fixed(_), Rank::Array(max)) => {
+                    // Only the number is checked: the place has room for the largest one.
                     let count = Decoder::new(bytes).array_length(0);
                     count.is_ok_and(|count| count.unwrap_or(0) <= *max)
                 }

@@ -119,6 +119,7 @@ impl FixedLayout {
         let distance = match offsets.as_slice() {
             // Fields are in the order of the message, so the second one is behind the first.
             [first, second, ..] => second - first,
+            // One value has no distance; this one makes `store_all` take its fast way.
             _ => T::SIZE,
         };
         let equal = offsets

@@ -241,6 +241,7 @@ fn meta_data(
         };
         let decoder = JsonDecoder::new(context);
         let whole = decoder.structure(value);
+        // If that does not help, the first error is told: it names the place.
         whole.or_else(|error| without_bad_fields(&decoder, fields).ok_or(error.into()))
     });
     meta_data.map_err(|error| error.in_field(name))
@@ -255,6 +256,7 @@ fn without_bad_fields(
 ) -> Option<DataSetMetaDataType> {
     let described = fields.array("Fields").ok()?;
     let mut rest = fields.object.clone();
+    // Each field is read alone, so that a bad one does not spoil the others.
     rest.shift_remove("Fields");
     let mut meta_data: DataSetMetaDataType = decoder.structure(&Value::Object(rest)).ok()?;
     let read = |field: &Value| {

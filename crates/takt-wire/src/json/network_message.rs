@@ -119,6 +119,7 @@ impl JsonNetworkMessage {
                 Err(error) => self.refused.push(at(error.in_element(index))),
             }
         }
+        // If all are bad, the message is refused, as one with a single DataSetMessage would be.
         match (self.messages.is_empty(), self.refused.first()) {
             (true, Some(error)) => Err(error.clone()),
             _ => Ok(()),

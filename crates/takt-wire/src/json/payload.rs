@@ -137,6 +137,7 @@ impl Reader<'_> {
     /// Returns the type of the metadata, if it has one.
     fn built_in_type(&self) -> Option<BuiltInType> {
         let built_in_type = BuiltInType::from_u8(self.meta_data?.built_in_type)?;
+        // Fields of Variants contain the types of their values themselves.
         (built_in_type != BuiltInType::Variant).then_some(built_in_type)
     }
 

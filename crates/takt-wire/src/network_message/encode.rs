@@ -134,6 +134,7 @@ impl NetworkMessage {
         let bit = |present: bool, bit: u8| if present { bit } else { 0 };
         let publisher_id = self.publisher_id.as_ref().map(|id| id.as_ref());
         let payload_header = match &self.payload {
+            // All of them have an id, or none has: `check_rules` refuses others.
             Payload::DataSetMessages(messages) => messages
                 .first()
                 .is_some_and(|message| message.data_set_writer_id.is_some()),

@@ -192,6 +192,7 @@ impl<'a> NetworkMessageRef<'a> {
                 // A single message has no size (OPC 10000-14, 7.2.4.5.3). A size has two bytes, as a DataSetWriterId has.
                 Sizes::Encoded(decoder.bytes(ids.len())?)
             }
+            // A single size is not needed: one message takes the whole payload.
             (PayloadHeader::None, [_, _, ..]) => Sizes::Configured(configured),
             _ => Sizes::One,
         };

@@ -241,6 +241,7 @@ impl<'a> NetworkMessageRef<'a> {
     /// in bytes, which follows from the SecurityPolicy; 0 for a message that is not signed.
     pub fn security_layout(&self, signature_length: usize) -> Result<SecurityLayout, WireError> {
         let header = self.security_header.unwrap_or_default();
+        // The length is that of the SecurityPolicy, but this message need not be signed.
         let signature_length = if header.signed { signature_length } else { 0 };
         let footer_length = usize::from(header.security_footer_size.unwrap_or(0));
         let end = self.bytes.len();

@@ -124,6 +124,7 @@ impl RawDataLayout {
             let mut values = Vec::new();
             for (index, field) in self.fields.iter().enumerate() {
                 let start = decoder.clone();
+                // Each field is read twice: the strict error tells which fields the tolerant decoder has mended.
                 let strict = value::decode(field, &mut Decoder::new(start.rest()));
                 let (value, error) = match (value::decode(field, decoder), field.fixed_size()) {
                     (Ok(value), _) => (value, None),

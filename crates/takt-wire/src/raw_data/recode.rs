@@ -41,6 +41,7 @@ pub(super) fn structure(
 pub(super) fn text_padding(length: Option<usize>, max: usize) -> Result<usize, Problem> {
     let length = length.unwrap_or(0);
     match max {
+        // 0 stands for an unknown largest length, to which nothing can be padded.
         0 => Ok(0),
         _ => max
             .checked_sub(length)
@@ -116,6 +117,7 @@ impl Recoder<'_, '_, '_> {
                         false => self.padding(field.fixed_size().unwrap_or(0))?,
                     }
                 }
+                // A bit without a field: the sender has another definition of the structure.
                 match bits {
                     0 => Ok(()),
                     _ => Err(Problem::Invalid("an optional field that does not exist")),
@@ -150,6 +152,7 @@ impl Recoder<'_, '_, '_> {
                     return Err(Problem::Invalid("longer than ArrayDimensions"));
                 }
                 match (raw_type, size) {
+                    // This cannot overflow: `array_length` has checked that these bytes are there.
                     (RawType::Fixed(_), Some(size)) => self.copy(count * size)?,
                     _ => (0..count).try_for_each(|_| self.one(raw_type))?,
                 }

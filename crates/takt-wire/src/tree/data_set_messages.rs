@@ -22,6 +22,7 @@ impl Reader<'_> {
                 .iter()
                 .map(|size| usize::from(*size))
                 .collect(),
+            // The Sizes were read directly before.
             Some(count) if count > 1 => nodes
                 .last()
                 .map(|sizes| sizes.children.iter().filter_map(number).collect())

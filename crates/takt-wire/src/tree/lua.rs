@@ -156,6 +156,7 @@ fn field(out: &mut String, described: &Field) -> fmt::Result {
         }
         Kind::Status => write!(out, "kind = \"Status\"")?,
         Kind::Bytes(length) => write!(out, "kind = \"Bytes\", length = {length:?}")?,
+        // The dissector has no metadata, so RawData is bytes for it.
         Kind::Rest | Kind::RawData => write!(out, "kind = \"Rest\"")?,
         Kind::Group(fields) => {
             write!(out, "kind = \"Group\", fields = ")?;

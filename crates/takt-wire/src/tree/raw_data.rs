@@ -24,6 +24,7 @@ impl Reader<'_> {
             unknown => {
                 let first = nodes.len();
                 self.rest(name, nodes)?;
+                // The node says why it shows only bytes.
                 if let (Some(Err(error)), Some(node)) = (unknown, nodes.get_mut(first)) {
                     node.meaning = Some(error.to_string());
                 }
@@ -48,6 +49,7 @@ impl Reader<'_> {
                 reader.raw_matrix(&field.raw_type, *rank, max, nodes)
             }),
         };
+        // Even after an error: what was read belongs to this field.
         if let Some(node) = nodes.get_mut(first) {
             node.index = Some(index);
             node.field_name = Some(field.name.clone());

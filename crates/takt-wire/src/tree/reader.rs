@@ -313,6 +313,7 @@ impl<'a> Reader<'a> {
         }
         for index in 0..count {
             let first = nodes.len();
+            // The index is set even after an error: what was read belongs to this element.
             let result = read(self, nodes);
             if let Some(element) = nodes.get_mut(first) {
                 element.index = Some(index);

@@ -69,6 +69,7 @@ const VARIANT: &[Field] = &[
                 0x00,
                 group(
                     "",
+                    // 0 is the null Variant, which has no value.
                     &[field("Value", Kind::TypedBy("EncodingMask", 0x3F)).from("EncodingMask", 1)],
                 ),
             ),
@@ -102,6 +103,7 @@ const DATA_VALUE: &[Field] = &[
             bit("HasServerPicoseconds", 0x20),
         ],
     ),
+    // In the order of the encoding, which is not that of the bits.
     b("Value", Variant).when("EncodingMask", 0x01),
     b("StatusCode", StatusCode).when("EncodingMask", 0x02),
     b("SourceTimestamp", DateTime).when("EncodingMask", 0x04),
@@ -155,6 +157,7 @@ const DIAGNOSTIC_INFO: &[Field] = &[
     ),
     b("SymbolicId", Int32).when("EncodingMask", 0x01),
     b("NamespaceUri", Int32).when("EncodingMask", 0x02),
+    // Locale comes before LocalizedText, although its bit comes after.
     b("Locale", Int32).when("EncodingMask", 0x08),
     b("LocalizedText", Int32).when("EncodingMask", 0x04),
     b("AdditionalInfo", String).when("EncodingMask", 0x10),
