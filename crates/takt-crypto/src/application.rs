@@ -265,6 +265,7 @@ impl ApplicationSecurity {
     #[must_use]
     pub fn identity_with(&self, thumbprint: &[u8]) -> Option<Arc<OwnCertificate>> {
         let mut known = self.slots().flat_map(|slot| {
+            // First, because this call may make the current one the previous one.
             let current = slot.identity();
             let previous = slot.lock().previous.clone();
             std::iter::once(current).chain(previous)
@@ -486,6 +487,7 @@ impl ApplicationSecurity {
             Some(_) => return Err(OwnUpdateError::Key),
             None => match slot.read_requested_key().filter(is_of) {
                 Some(key) => Some(key),
+                // The key in use: its file stays as it is.
                 None if is_of(slot.identity().key()) => None,
                 None => return Err(OwnUpdateError::Key),
             },

@@ -31,6 +31,7 @@ impl Thumbprint {
     #[must_use]
     pub fn of(der: &[u8]) -> Self {
         let mut thumbprint = [0; 20];
+        // The standard demands SHA-1. Trust does not depend on it: certificates are compared as a whole.
         thumbprint.copy_from_slice(digest(&SHA1_FOR_LEGACY_USE_ONLY, der).as_ref());
         Self(thumbprint)
     }

@@ -133,6 +133,7 @@ impl Change {
         let Some(wanted) = wanted else { return };
         let mut named = BTreeMap::new();
         for list in wanted {
+            // A hash makes a file name of every issuer, whatever characters its name has.
             let issuer = Thumbprint::of(list.issuer.as_bytes());
             let usual = format!("{issuer}.crl");
             let name = match named.contains_key(&usual) {

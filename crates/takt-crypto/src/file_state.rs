@@ -40,6 +40,7 @@ impl FileState {
     /// Returns true if the last change is longer ago than `resolution`: a file that is changed now gets another state then.
     #[must_use]
     pub fn has_passed(&self, resolution: Duration) -> bool {
+        // After the clock was set back, the change may be in the future: it has not passed then.
         self.changed.elapsed().is_ok_and(|age| age > resolution)
     }
 }

@@ -88,6 +88,7 @@ impl ToBeSigned<'_> {
         }
         let (begin, end) = period(now, self.validity).ok_or(CreationError::Validity)?;
         let time = |time: SystemTime| time::write(time).ok_or(CreationError::Validity);
+        // Version 3 has the number 2 (RFC 5280, 4.1.2.1).
         let version = write::element(tag::INTEGER, &[&[2]]);
         let authority = write::element(tag::context(0), &[self.issuer_key_identifier]);
         let own = write::element(tag::OCTET_STRING, &[&key_identifier(self.public_key)]);

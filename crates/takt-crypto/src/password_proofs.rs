@@ -45,6 +45,7 @@ impl PasswordProofs {
     pub fn check(&self, name: &str, hash: &PasswordHash, password: &[u8]) -> Option<bool> {
         let proof = self.proof(name, hash)?;
         let given = self.mac(password)?;
+        // In constant time: how long the answer takes tells nothing of the password.
         Some(verify_slices_are_equal(&proof, &given).is_ok())
     }
 

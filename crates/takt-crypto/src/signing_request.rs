@@ -82,6 +82,7 @@ pub fn issue(
     validity: Duration,
 ) -> Result<Certificate, CreationError> {
     let request = Request::read(request).map_err(|_| CreationError::Request)?;
+    // The signature proves that the requester has the private key.
     let signature = request.signed.verify(request.public_key);
     signature.map_err(|_| CreationError::RequestSignature)?;
     let requested = request.extensions();
@@ -212,6 +213,7 @@ fn is_text(name: &Element<'_>) -> Result<(), CertificateError> {
 fn parse_subject(text: &str) -> Option<Vec<(ObjectIdentifier, &str)>> {
     let mut subject = Vec::new();
     let mut is_quoted = false;
+    // `split` asks for the characters in their order, so the closure can follow the quotes.
     let parts = text.split(|c: char| {
         is_quoted ^= c == '"';
         !is_quoted && matches!(c, '/' | ',')

@@ -385,6 +385,7 @@ impl CertificateStore {
         let trust = self.trust_list();
         let known = trust.trusted.iter().chain(&trust.issuers);
         let mut known = known.filter(|one| list.names_issuer(one)).peekable();
+        // The issuer may be added later: `is_of` checks the signature again before the list is used.
         if known.peek().is_some() && !known.any(|issuer| list.verify_signed_by(issuer).is_ok()) {
             return Err(StoreError::Certificate {
                 path,

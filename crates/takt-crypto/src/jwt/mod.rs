@@ -195,6 +195,7 @@ fn check(
         }
     }
     let subject = claims.get("sub").and_then(Value::as_str).unwrap_or("");
+    // The subject becomes the name of a user, which logs and audit records show.
     if subject.is_empty() || subject.len() > MAX_NAME || subject.chars().any(char::is_control) {
         return Err(JwtError::Subject);
     }

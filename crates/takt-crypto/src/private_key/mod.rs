@@ -104,6 +104,7 @@ impl PrivateKey {
         };
         let document = pem::Pem::new(PEM_LABEL, &**der);
         let text = Zeroizing::new(pem::encode(&document));
+        // The document has a copy of the key.
         document.into_contents().zeroize();
         Ok(text)
     }

@@ -27,6 +27,7 @@ impl RsaKey {
             _ => return Err(KeyError::Creation),
         };
         let key = KeyPair::generate(size).map_err(|_| KeyError::Creation)?;
+        // The library has one type for signing and one for decrypting; both are read from this encoding.
         let der: Pkcs8V1Der<'_> = key.as_der().map_err(|_| KeyError::Creation)?;
         Self::from_pkcs8(der.as_ref())
     }

@@ -36,6 +36,7 @@ impl RsaPublicKey {
             return Err(CryptoError);
         }
         Ok(Self {
+            // A parsed key of the library verifies signatures of one algorithm only.
             pkcs1: parsed(&RSA_PKCS1_2048_8192_SHA256)?,
             pss: parsed(&RSA_PSS_2048_8192_SHA256)?,
             encrypting: OaepPublicEncryptingKey::new(encrypting).map_err(|_| CryptoError)?,
