@@ -165,6 +165,7 @@ impl FrameListener {
             .map_err(failed("ask for VLAN tags"))?;
         set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
             .map_err(failed("set SO_TIMESTAMPNS"))?;
+        // Without CAP_NET_ADMIN the usual size remains; `lost` tells whether it is enough.
         let _ = set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER);
         // Frames come from here on, so each of them has passed the filter, and has its tag and time.
         sockets::bind_packet_socket(fd, interface.index, ALL_PROTOCOLS)
@@ -211,6 +212,7 @@ impl FrameListener {
 
     /// Returns the number of frames for which the kernel had no room since the listener was opened.
     pub fn lost(&mut self) -> u64 {
+        // The kernel counts from 0 again after each reading.
         self.lost += u64::from(sockets::packet_drops(self.socket.as_fd()).unwrap_or(0));
         self.lost
     }

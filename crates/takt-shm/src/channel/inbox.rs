@@ -248,6 +248,7 @@ impl Inbox {
         fetch: Fetch<'_>,
     ) -> Result<Result<(), Invalid>, ShmError> {
         let kept = self.large.take_if(|large| large.generation == generation);
+        // First, so that the budget need not have room for both.
         self.give_large_back();
         let large = match kept {
             Some(large) => large,

@@ -191,6 +191,7 @@ impl Outbox {
                     self.publish(place, length);
                     return Ok(Ok(()));
                 }
+                // Only the next piece is known to need this room, so it may happen again.
                 Err(EncodeError::BufferFull { needed, .. }) => {
                     let needed = encoder.position() + needed as usize;
                     if self.grow(needed, pass_on)?.is_err() {
@@ -267,6 +268,7 @@ impl Outbox {
         copied: usize,
         most: usize,
     ) -> Result<Result<usize, Full>, ShmError> {
+        // Before the memory grows: without a place for the message it would grow in vain.
         if copied == 0 && (!self.sender.has_room() || self.grow(body.len(), pass_on)?.is_err()) {
             return Ok(Err(Full));
         }

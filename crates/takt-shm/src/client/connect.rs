@@ -158,6 +158,7 @@ pub(crate) fn hello(
 /// Returns the error of a server that has closed the connection, and can be asked again.
 fn asking_failed(error: Errno) -> ShmError {
     match error {
+        // `connect` tries again then.
         Errno::PIPE | Errno::CONNRESET => ShmError::ConnectionClosed,
         error => ShmError::io("ask for a channel", error),
     }
@@ -186,6 +187,7 @@ fn connect_socket(
         match reach(runtime, name) {
             Ok(Some(socket)) => return Ok(socket),
             Ok(None) => return Err(ShmError::NoSuchApplication(name.clone())),
+            // So many connections wait that the kernel takes no more: the server will accept them.
             Err(ShmError::Busy(_)) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -221,6 +223,7 @@ fn wait_for_mail(post: &mut Connected, deadline: Instant) -> Result<Received, Sh
         if left.is_zero() {
             return Err(ShmError::Timeout);
         }
+        // A time that the kernel cannot express is an endless one.
         let left = Timespec::try_from(left).ok();
         let mut descriptors = [PollFd::new(post.socket(), PollFlags::IN)];
         match rustix::event::poll(&mut descriptors, left.as_ref()) {

@@ -222,6 +222,7 @@ impl ShmClient {
             ..MessageHeader::default()
         };
         self.outbox.acknowledge_with_next(self.inbox.received());
+        // First: the places of messages that the server has taken are free again.
         self.outbox.free_taken(self.inbox.taken());
         let post = &self.socket.0;
         let sent = self.outbox.send(

@@ -41,6 +41,7 @@ impl Location {
 /// Returns the usual directory, unless another user has made it: then the one below the user's own directory, where no other user
 /// can make anything. All processes of the user get the same result.
 fn not_foreign(usual: PathBuf, other: PathBuf, user: u32) -> PathBuf {
+    // Of a link itself: any user can make one in /dev/shm.
     let owner = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.uid());
     let is_foreign = owner(&usual).is_ok_and(|owner| owner != user);
     let has_other = other

@@ -132,6 +132,7 @@ impl Exchange<'_> {
             if !alive() {
                 return Err(ShmError::ConnectionClosed);
             }
+            // Nothing wakes a client of the public services, so it looks again.
             thread::sleep(pause.min(self.left()?));
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -154,6 +155,7 @@ impl Exchange<'_> {
         loop {
             let service = match public::request_response(self.node, self.service)?.open() {
                 Ok(service) => service,
+                // Callers open a service for one call, so a place is free soon.
                 Err(RequestResponseOpenError::ExceedsMaxNumberOfNodes) => {
                     self.pause()?;
                     continue;
@@ -168,6 +170,7 @@ impl Exchange<'_> {
                 .client_builder()
                 .initial_max_slice_len(HEADER_LENGTH + body_length)
                 .allocation_strategy(AllocationStrategy::PowerOfTwo)
+                // What finds no room is discarded: nobody is blocked by the other side.
                 .backpressure_strategy(BackpressureStrategy::DiscardData)
                 .create();
             match client {

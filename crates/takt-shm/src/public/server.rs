@@ -197,6 +197,7 @@ impl<C> Public<C> {
             RequestOutcome::Complete if self.response.len() > HEADER_LENGTH => {
                 respond(&request, header.request_id, &mut self.response);
             }
+            // Not even a ServiceFault fitted.
             RequestOutcome::Complete => {
                 refuse(&request, header.request_id, StatusCode::BadResponseTooLarge);
             }
@@ -250,6 +251,7 @@ fn offer(
         .allocation_strategy(strategy)
         .override_response_preallocation(|_| RESPONSES)
         .max_loaned_responses_per_request(1)
+        // The server must not wait for a client that does not receive.
         .backpressure_strategy(BackpressureStrategy::DiscardData)
         .create()
         .map_err(|e| ShmError::iceoryx("serve a public service", e))

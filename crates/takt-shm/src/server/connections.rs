@@ -195,6 +195,7 @@ impl<C> Connections<C> {
             self.open.swap_remove(at);
         }
         let (generation, connection) = self.places.get_mut(usize::from(slot.index))?;
+        // An event for this connection cannot reach the next one in its place.
         *generation = generation.wrapping_add(1);
         self.used -= 1;
         connection.take()

@@ -121,6 +121,7 @@ impl Copies {
     /// Gives back the memory of large requests now.
     pub(super) fn trim(&mut self) {
         self.small.trim();
+        // A copy in progress keeps its memory.
         if self.owner.is_none() {
             self.large.trim();
         }

@@ -300,6 +300,7 @@ impl<H: ShmChannels> Drop for ShmServer<H> {
         while let Some(connection) = self.connections.take_any() {
             self.finish(connection);
         }
+        // Others may use the Readiness after this.
         let _ = self.readiness.remove(self.connections.listener());
         let _ = self.readiness.remove(self.completed.waker.as_fd());
         let _ = self.readiness.remove(self.alarm.as_fd());

@@ -304,6 +304,7 @@ impl<H: TcpChannels> TcpServer<H> {
             if let Some(connection) = self.connections.get_mut(id) {
                 connection.end_turn();
             }
+            // One at a time: all others are served in between.
             break;
         }
         // The next wait ends at once.

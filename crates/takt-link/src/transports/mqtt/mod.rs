@@ -271,6 +271,7 @@ impl MqttReceiver {
         self.worker.shared.take(self.batch, &mut self.taken);
         let mut count = 0;
         for mut message in self.taken.drain(..) {
+            // The limit of packets has room for topics and headers, so a longer message may come.
             if message.payload.len() > self.max_message_size {
                 self.counters.discarded += 1;
                 continue;

@@ -87,6 +87,7 @@ pub(super) fn open(
         None => Transport::Tcp,
     };
     let mut network = NetworkOptions::new();
+    // A small message shall not wait for the acknowledgement of the one before it.
     network.set_tcp_nodelay(true);
     let max_packet_size = max_message_size + options.topic.len() + PACKET_OVERHEAD;
     // A client with a fixed identifier has a session that the broker keeps.
