@@ -129,6 +129,7 @@ impl Iox2Sender {
             .publisher_builder()
             .initial_max_slice_len(max_message_size)
             .max_loaned_samples(1)
+            // A receiver that is too slow loses messages; it must never hold up the sender.
             .backpressure_strategy(BackpressureStrategy::DiscardData)
             .create()
             .map_err(failed("create a publisher"))?;

@@ -32,6 +32,7 @@ pub(super) fn config(options: &MqttOptions) -> Result<Arc<ClientConfig>, LinkErr
         }
         None => {
             let found = rustls_native_certs::load_native_certs();
+            // One unreadable certificate of the system does not spoil the others.
             let (added, _) = roots.add_parsable_certificates(found.certs);
             if added == 0 {
                 let cause = found.errors.first().map(ToString::to_string);

@@ -226,6 +226,7 @@ async fn attend(
                 pause = FIRST_PAUSE;
                 let longest = longest_packet.map_or(usize::MAX, |packet| {
                     let packet = usize::try_from(packet).unwrap_or(usize::MAX);
+                    // The broker limits the whole packet, and the topic is part of it.
                     packet.saturating_sub(options.topic.len() + SENT_OVERHEAD)
                 });
                 shared.longest.store(longest, Ordering::Relaxed);
