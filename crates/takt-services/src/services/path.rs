@@ -175,6 +175,7 @@ impl Path {
                             node.browse_name() == element.target_name
                                 && access::check_browse(caller, &node).is_ok()
                         });
+                        // Several references may lead to the same node.
                         if matches && self.known.insert(target.to_owned()) {
                             self.found.push(target.to_owned());
                         }

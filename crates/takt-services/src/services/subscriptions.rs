@@ -224,6 +224,7 @@ pub(crate) fn publish(
         if !engine.has_subscriptions(&session.id) {
             return Err(Fault(StatusCode::BadNoSubscription));
         }
+        // Only now: a request that is refused at once must not be found by Cancel.
         let pending = session.keep_pending(pending);
         let results = engine.acknowledge(&session.id, acknowledgements);
         let deadline = match request.header.timeout_hint {
