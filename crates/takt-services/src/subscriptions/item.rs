@@ -444,6 +444,7 @@ impl MonitoredItem {
     /// Links to another item (SetTriggering, OPC 10000-4, 5.13.5).
     pub(crate) fn link(&self, to: &Arc<Self>) -> Result<(), StatusCode> {
         let mut state = self.state();
+        // A deleted item does not know the items that link to it, so its links are removed here.
         state.links.retain(|link| link.strong_count() > 0);
         let to = Arc::downgrade(to);
         if !state.links.iter().any(|link| link.ptr_eq(&to)) {
