@@ -295,7 +295,7 @@ impl MonitoredItem {
                 Some(_) => encoder.bytes(&sample.value),
                 None => sample.encode(parameters.timestamps, encoder),
             });
-            // encoder.position() > room.max { || The encoder has a few bytes more, for the end of the message.
+            // The encoder has a few bytes more than `room.max`, for the end of the message.
             if written.is_err() || encoder.position() > room.max {
                 encoder.truncate(start);
                 if is_first && count == 0 && parameters.events.is_some() {
