@@ -63,7 +63,7 @@ impl AgeClock {
     pub(super) fn new(boot: String, kept: Option<KeptAge>, has_records: bool) -> Self {
         let last = match kept {
             // The time since then is known.
-            // An empty identifier is unknown, so two of them may be those of different boots.
+            // An empty identifier is none: two unknown boots may be different ones.
             Some(kept) if kept.boot == boot && !boot.is_empty() => {
                 Some((kept.now, kept.since_boot))
             }
