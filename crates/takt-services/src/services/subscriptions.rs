@@ -210,6 +210,7 @@ pub(crate) fn publish(
     }
     let handle = request.header.request_handle;
     let completed = Arc::clone(&connection.completed);
+    // The results of the acknowledgements wait with the request.
     let memory = acknowledgements.len() * size_of::<StatusCode>();
     let pending = Pending::new(
         request.request_id,
