@@ -75,6 +75,7 @@ impl Modify {
             subscription,
             &item.item_to_monitor,
             &modify.requested_parameters,
+            // The part of the sampling budget that the item has now is free for it.
             item.sampling().load,
         )?;
         let result = MonitoredItemModifyResult {
