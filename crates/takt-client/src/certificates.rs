@@ -99,8 +99,7 @@ pub fn describe(
         // An IPv6 address in a URL has brackets.
         let host = host.trim_start_matches('[').trim_end_matches(']');
         match host.parse::<IpAddr>() {
-            // A server listens at 0.0.0.0, but no client connects to it.
-            // No client connects to the address of all interfaces.
+            // A server may listen at the address of all interfaces, but no client connects to it.
             Ok(address) if address.is_unspecified() => {}
             Ok(address) => addresses.push(address),
             Err(_) => host_names.push(host.to_owned()),

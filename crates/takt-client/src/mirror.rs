@@ -51,6 +51,7 @@ impl Mirror {
         let mut cells = HashMap::new();
         for (node, value) in variables.iter().zip(&values) {
             let status = value.status_code();
+            // A node that does not exist is a mistake of the caller. Any other status may change.
             if value.value.is_none()
                 && matches!(
                     status,

@@ -97,6 +97,7 @@ pub fn prepare_state_directory(path: &Path) -> Result<(), StateDirectoryError> {
         path: path.to_owned(),
         source,
     };
+    // An existing folder is no error here; its owner and mode are checked below.
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)

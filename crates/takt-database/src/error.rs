@@ -56,10 +56,12 @@ impl From<redb::Error> for DatabaseFault {
         use io::ErrorKind::{InvalidData, UnexpectedEof};
         match error {
             redb::Error::DatabaseAlreadyOpen => Self::InUse,
+            // redb reports bytes that are no database, and a file that ends too early, as errors of input.
             redb::Error::Io(error) if matches!(error.kind(), InvalidData | UnexpectedEof) => {
                 Self::Damaged(error.to_string())
             }
             redb::Error::Corrupted(reason) => Self::Damaged(reason),
+            // `initialize` makes all tables, so a missing one or one of another type is damage.
             error @ (redb::Error::RepairAborted
             | redb::Error::TableTypeMismatch { .. }
             | redb::Error::TableIsMultimap(_)

@@ -96,6 +96,7 @@ impl DatabaseFile {
         };
         self.guarded(|| match builder(self.kind).open_read_only(&self.path) {
             Ok(database) => self.expect_kind(&database),
+            // redb would have to repair the file after a crash, and refuses to do that without writing.
             Err(DatabaseError::RepairAborted) => Ok(()),
             Err(error) => Err(self.redb(error)),
         })?;
@@ -148,6 +149,7 @@ impl DatabaseFile {
     }
 
     fn existing<E: TransactionError>(&self, builder: &Builder) -> Result<Database, E> {
+        // A copy of the file, put there by hand, may be readable by others.
         std::fs::set_permissions(&self.path, Permissions::from_mode(MODE))
             .map_err(|error| self.redb(redb::Error::Io(error)))?;
         (self.opener)(&self.path, builder).map_err(|error| self.redb(error))
@@ -160,15 +162,19 @@ impl DatabaseFile {
         initialize: impl FnOnce(&WriteTransaction) -> Result<(), E>,
     ) -> Result<Database, E> {
         let failed = |error| self.redb(redb::Error::Io(error));
+        // The parent of a bare file name is empty, and an empty path is no directory.
         let parent = self.path.parent();
         let directory = parent.filter(|path| !path.as_os_str().is_empty());
         let directory = directory.unwrap_or(Path::new("."));
+        // In the same directory, because a file cannot be renamed to another file system.
         let file = tempfile::Builder::new()
             .prefix(".new-")
             .permissions(Permissions::from_mode(MODE))
             .tempfile_in(directory)
             .map_err(failed)?;
         let database = self.guarded(|| {
+            // The database takes a handle of its own: `file` is needed for the new name, or removes the temporary one
+            // on an error.
             let handle = file.as_file().try_clone().map_err(failed)?;
             let made = FileBackend::new(handle);
             let made = made.and_then(|backend| builder(self.kind).create_with_backend(backend));
@@ -205,6 +211,7 @@ impl DatabaseFile {
     /// Refuses tables of another kind.
     fn expect_kind<E: TransactionError>(&self, database: &impl ReadableDatabase) -> Result<(), E> {
         let names = names(database).map_err(|error| self.redb(error))?;
+        // A file without tables has no content of another kind.
         if names.is_empty() || names.iter().any(|name| name == self.kind.table) {
             return Ok(());
         }
@@ -267,6 +274,7 @@ thread_local! {
 /// Runs `work`, and returns the message of its panic instead of printing it.
 fn silently<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
+    // The hook is that of the whole process: it is set once, and then asks the thread that panics.
     HOOK.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -276,7 +284,9 @@ fn silently<R>(work: impl FnOnce() -> R) -> Result<R, String> {
         }));
     });
     let was_guarded = IS_GUARDED.replace(true);
+    // The caller closes the database after a panic, so nothing incomplete is used again.
     let result = catch_unwind(AssertUnwindSafe(work));
+    // Not simply false: guarded work may call guarded work.
     IS_GUARDED.set(was_guarded);
     result.map_err(|panic| message(&*panic))
 }

@@ -35,6 +35,7 @@ fn record(number: i64) -> HistoryRecord {
 }
 
 fn report(name: &str, took: Duration, path: &Path) -> Outcome<()> {
+    // The blocks on the disk count, because a file may have holes.
     let bytes = std::fs::metadata(path)?.blocks() * 512;
     println!(
         "{name:<24} {:>6.1} bytes/record {:>10.0} records/s",
@@ -180,6 +181,7 @@ fn log(folder: &Path) -> Outcome<()> {
 }
 
 fn main() -> Outcome<()> {
+    // The usual folder for temporary files may be in memory, where a commit costs little.
     let folder = tempfile::tempdir_in(".")?;
     println!("{RECORDS} Doubles of {VARIABLES} Variables, {BATCH} in each commit");
     store(folder.path())?;

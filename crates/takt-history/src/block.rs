@@ -182,6 +182,7 @@ impl Block {
         let (value, after) = input.split_at_checked(rest).ok_or(BlockError::Truncated)?;
         self.values.extend_from_slice(value);
         *input = after;
+        // An empty value leaves the byte of the record before, as in the encoder.
         if let Some(first) = self.values.get(start) {
             before.first_byte = Some(*first);
         }
@@ -212,6 +213,7 @@ impl BlockEncoder {
     /// Appends a record if the block then has at most `max` bytes, or if it is the first one.
     pub(crate) fn push(&mut self, record: &HistoryRecordRef<'_>, max: usize) -> bool {
         let start = self.records.len();
+        // A place for the flags, which are known after the other fields.
         self.records.push(0);
         let before = &mut self.before;
         let time = record.source_timestamp.0;
@@ -295,6 +297,7 @@ fn number(input: &mut &[u8]) -> Result<u64, BlockError> {
     for shift in (0..64).step_by(7) {
         let next = byte(input)?;
         let bits = u64::from(next & 0x7F);
+        // The tenth byte has the last bit of 64.
         if shift == 63 && bits > 1 {
             return Err(BlockError::OutOfRange);
         }

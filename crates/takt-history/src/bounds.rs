@@ -144,6 +144,7 @@ fn between(
         true => None,
         false => on_line(&from, to, time),
     };
+    // A value that is stepped does not depend on the record after it.
     let is_doubtful = before.is_doubtful || (sloped.is_some() && after.is_doubtful);
     let status = match is_doubtful {
         true => StatusCode::UncertainDataSubNormal,
@@ -238,6 +239,7 @@ fn usable(
 
 /// Time at which data begins: that of the first record that is not BadNoData; `None` if there is none.
 pub(crate) fn start_of_data(records: &mut impl Records) -> Result<Option<DateTime>, HistoryError> {
+    // Bounded like the search of a usable record: the budget of a slice does not count it either.
     let mut time = DateTime(i64::MIN);
     for _ in 0..MAX_SKIPPED {
         match records.at_or_after(time)? {

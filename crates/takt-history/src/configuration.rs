@@ -36,6 +36,7 @@ impl AggregateSettings {
     /// `BadAggregateInvalidInputs`: a percentage is above 100, or a result could be Good and Bad.
     pub fn check(&self) -> Result<(), StatusCode> {
         let (bad, good) = (self.percent_data_bad, self.percent_data_good);
+        // Below a sum of 100, the shares of Good and of Bad values could both be large enough.
         match bad <= 100 && good <= 100 && u16::from(bad) + u16::from(good) >= 100 {
             true => Ok(()),
             false => Err(StatusCode::BadAggregateInvalidInputs),

@@ -119,6 +119,7 @@ impl QueryOutput {
         source_timestamp: DateTime,
         server_timestamp: Option<DateTime>,
     ) {
+        // Declared out here, because the part has to live until it is appended.
         let ranged;
         let (mut value, mut status) = (value, status);
         if let Some(range) = &self.form.index_range
@@ -129,6 +130,7 @@ impl QueryOutput {
                     ranged = part;
                     value = &ranged;
                 }
+                // With a Bad status there is no value (OPC 10000-4, 7.11).
                 Err(error) => (value, status) = (&[], error),
             }
         }

@@ -97,6 +97,7 @@ impl ProcessedQuery {
 
     /// Returns the next interval.
     fn interval(&self) -> Option<Interval> {
+        // An offset beyond 64 bits is behind the end in any case.
         let offset = i64::try_from(self.next).ok()?.checked_mul(self.length)?;
         let span = self.end.0.saturating_sub(self.start.0).saturating_abs();
         let length = self.length.min(span.checked_sub(offset)?);
@@ -136,6 +137,7 @@ impl ProcessedQuery {
         output: &mut QueryOutput,
         budget: &mut Budget,
     ) -> Result<QueryProgress, HistoryError> {
+        // Searched once, so that all slices of the query have the same partial intervals.
         let data = match self.data {
             Some(data) => data,
             None => {
@@ -151,6 +153,7 @@ impl ProcessedQuery {
             if budget.is_over() {
                 return Ok(QueryProgress::Unfinished);
             }
+            // An interval without records costs work as well: a query may have millions of them.
             budget.spend();
             let Some(outcome) = self.outcome(records, &interval, data, budget)? else {
                 return Ok(QueryProgress::Unfinished);
@@ -191,6 +194,7 @@ impl ProcessedQuery {
             return Ok(Some(none));
         }
         let (mut accumulator, mut time) = match self.current.take() {
+            // The slice before ended within this interval.
             Some(current) => current,
             None => {
                 let bound = interpolated(records, interval.low, &self.settings)?;

@@ -204,7 +204,9 @@ impl RawQuery {
         }
         self.position.stage = RawStage::Records;
         self.position.time = self.step(begin, 1);
+        // The bound is one of the values that the client wants, whether it was found or not.
         self.taken(begin);
+        // Both bounds of a range without length are the same.
         if self.end == Some(begin) {
             self.position.stage = RawStage::Over;
         }

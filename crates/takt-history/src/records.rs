@@ -32,6 +32,7 @@ impl MemoryRecords {
     /// Takes records in any order. Of records with the same source timestamp, the last one counts.
     #[must_use]
     pub fn new(mut records: Vec<HistoryRecord>) -> Self {
+        // The sort is stable, and of equal times the first one stays: in reverse order, that is the last one given.
         records.reverse();
         records.sort_by_key(|record| record.source_timestamp);
         records.dedup_by_key(|record| record.source_timestamp);

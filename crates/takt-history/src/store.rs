@@ -76,6 +76,7 @@ impl Store {
             keys: HashMap::new(),
             ages: HashMap::new(),
             usage: Usage::default(),
+            // Replaced by `load`, with the clock of the file.
             age_clock: AgeClock::new(String::new(), None, false),
         };
         store.load(age_clock::boot())?;
@@ -217,6 +218,7 @@ impl Store {
             }
         }
         let now = (self.age_clock.read(now), now.since_boot);
+        // The clock is written only if a record can become too old.
         let age = self.has_ages().then(|| self.age_clock.kept()).flatten();
         // A copy, because the transaction may fail and then changes nothing.
         let mut usage = self.usage.clone();
@@ -278,6 +280,7 @@ fn insert(
             };
             found.map(|(place, block)| (place.value().1, block.value().to_vec()))
         };
+        // The block begins after the record if that is the first one of its Variable.
         let after = time.max(target.as_ref().map_or(time, |(start, _)| *start));
         // Records from the next block's start on belong to that block.
         let limit = {
@@ -288,6 +291,7 @@ fn insert(
         };
         let mut merged = Vec::new();
         if let Some((start, block)) = target {
+            // Removed first: a new first record changes the key of the block.
             table.remove((key.0, start))?;
             change -= tables::size(&block);
             merged = tables::decode(&block).map_err(file::Failure::Block)?;
@@ -308,6 +312,7 @@ fn insert(
 
 /// Merges two sorted lists; of two records with the same time the added one counts.
 fn merge(old: Vec<HistoryRecord>, added: Vec<HistoryRecord>) -> Vec<HistoryRecord> {
+    // Most records are appended in the order of time, and need no sort.
     let is_behind = match (old.last(), added.first()) {
         (Some(last), Some(first)) => last.source_timestamp < first.source_timestamp,
         _ => true,

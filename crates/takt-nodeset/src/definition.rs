@@ -16,6 +16,7 @@ impl DataTypeDefinition {
     /// Returns the definition of an enumeration or option set.
     pub fn to_enumeration(&self) -> EnumDefinition {
         let fields = self.fields.iter().map(|field| EnumField {
+            // The default of Value is -1 (OPC 10000-6, F.13).
             value: field.value.unwrap_or(-1),
             display_name: first_or(&field.display_name, || {
                 LocalizedText::from(field.name.as_str())

@@ -32,6 +32,7 @@ impl<'a> NodeSetDocument<'a> {
         guard::check(xml, limits)
             .map_err(|(offset, reason)| reader().error_at(reader().position_at(offset), reason))?;
         let options = ParsingOptions {
+            // The entities of a DTD could make a small document large.
             allow_dtd: false,
             // XML nodes are elements, and the texts and comments between them.
             nodes_limit: u32::try_from(limits.max_elements.saturating_mul(3)).unwrap_or(u32::MAX),
@@ -80,6 +81,7 @@ impl<'a> NodeSetDocument<'a> {
     /// Reads the nodes. `index_of` returns, for each namespace of the document except that of OPC UA, its index in
     /// the address space.
     pub fn nodes(&self, mut index_of: impl FnMut(&str) -> u16) -> Result<NodeSet, NodeSetError> {
+        // The namespace of OPC UA itself has index 0 everywhere.
         let foreign = self.namespace_uris.iter().skip(1).map(|uri| index_of(uri));
         let indexes = std::iter::once(0).chain(foreign).collect();
         self.nodes_with(indexes)
@@ -95,6 +97,7 @@ impl<'a> NodeSetDocument<'a> {
         let mut reader = Reader::new(self.name, self.xml, &self.limits);
         reader.namespaces = indexes;
         let root = self.document.root_element();
+        // After the namespaces: the aliases are NodeIds, whose indexes are mapped.
         read_aliases(&mut reader, root)?;
         let mut nodes = Vec::new();
         let mut lines = HashMap::new();
@@ -244,6 +247,7 @@ fn read_aliases<'d>(reader: &mut Reader<'d>, root: Element<'d, '_>) -> Result<()
     for element in reader.children(table) {
         let alias = reader.required(element, "Alias")?.trim();
         let text = reader.text(element);
+        // A plain NodeId: an alias for another alias could end in a cycle.
         aliases.insert(alias, reader.plain_node_id(element, "Alias", &text)?);
     }
     reader.aliases = aliases;

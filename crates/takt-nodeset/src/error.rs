@@ -143,6 +143,7 @@ impl From<&str> for Excerpt {
         let mut excerpt: String = characters
             .by_ref()
             .take(Self::MAX_CHARACTERS)
+            // A document must not send control sequences to the terminal.
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
         if characters.next().is_some() {

@@ -24,6 +24,7 @@ pub(crate) fn check(xml: &str, limits: &ParseLimits) -> Result<(), (usize, Reaso
     let mut at = 0;
     while let Some(start) = find(bytes, at, b"<") {
         tags += 1;
+        // An element has up to two tags: one at its start, one at its end.
         if tags > limits.max_elements.saturating_mul(2) {
             return Err((start, exceeded("elements", limits.max_elements)));
         }
@@ -38,6 +39,7 @@ pub(crate) fn check(xml: &str, limits: &ParseLimits) -> Result<(), (usize, Reaso
             // A DTD is refused by the parser, which reports the position.
             return Ok(());
         } else if rest.starts_with(b"</") {
+            // The parser reports a tag that closes no element.
             in_scope -= open.pop().unwrap_or(0);
             after(bytes, start + 2, b">")
         } else {
@@ -105,10 +107,12 @@ impl Tag {
                     tag.end = at + 1;
                     return Some(tag);
                 }
+                // Each attribute has one such sign outside its value.
                 b'=' => {
                     tag.attributes += 1;
                     tag.namespaces += usize::from(bytes[name_start..at].starts_with(b"xmlns"));
                 }
+                // Signs within a value mean nothing.
                 quote @ (b'"' | b'\'') => {
                     at = find(bytes, at + 1, &[quote])?;
                     name_start = at + 1;

@@ -32,6 +32,7 @@ impl<'a> Lines<'a> {
     /// Returns the line, counted from 1, of a byte.
     pub(crate) fn line(&self, offset: usize) -> u32 {
         let offset = offset.min(self.text.len());
+        // The end of the text may be behind the last block.
         let block = (offset / Self::BLOCK).min(self.breaks_before.len().saturating_sub(1));
         let before = self.breaks_before.get(block).copied().unwrap_or(0);
         let rest = self

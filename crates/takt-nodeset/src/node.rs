@@ -196,6 +196,7 @@ fn access_restrictions(
     reader: &Reader<'_>,
     element: Element<'_, '_>,
 ) -> Result<Option<u16>, NodeSetError> {
+    // No attribute is not the same as 0: 0 says that there are no restrictions.
     if element.attribute("AccessRestrictions").is_none() {
         return Ok(None);
     }

@@ -110,6 +110,7 @@ impl<'a> Reader<'a> {
         let Some(first) = pieces.next() else {
             return Cow::Borrowed("");
         };
+        // A text without comments is one piece, which is not copied.
         let mut text = Cow::Borrowed(first);
         for piece in pieces {
             text.to_mut().push_str(piece);
@@ -254,6 +255,7 @@ impl<'a> Reader<'a> {
             self.spend(element, size_of_identifier(node_id))?;
             return Ok(node_id.clone());
         }
+        // Each NodeId has this sign, so a text without it is an alias that the document does not define.
         if text.contains('=') {
             self.plain_node_id(element, name, text)
         } else {

@@ -84,6 +84,7 @@ impl ServerBudgets {
     /// Returns the same budgets with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
     #[must_use]
     pub const fn with_memory(self, bytes: usize) -> Self {
+        // Division comes first: `bytes * 3` could overflow.
         Self {
             max_memory: bytes,
             max_memory_without_session: bytes / 4,
@@ -110,6 +111,7 @@ impl Default for ServerBudgets {
             max_references_per_node: 10_000,
             max_nodes: 2_000_000,
             max_namespaces: 4096,
+            // `with_memory` below sets all memory budgets.
             max_memory: 0,
             max_memory_without_session: 0,
             max_memory_of_sessions: 0,

@@ -264,6 +264,7 @@ impl Caller {
     #[must_use]
     pub fn may_take_over(&self, before: &Self) -> bool {
         self.user == before.user
+            // A Session must not gain or lose rights by moving to another channel.
             && self.roles == before.roles
             && self.peer().user() == before.peer().user()
             && self.channel.security.client_certificate

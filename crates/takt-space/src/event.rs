@@ -48,6 +48,7 @@ impl Event {
             condition: NodeId::NULL,
             notifier: NodeId::NULL,
             audience: Audience::Everybody,
+            // Room for the fields of BaseEventType and a few more.
             fields: Vec::with_capacity(12),
         };
         event
@@ -221,6 +222,7 @@ impl Event {
         }
         for field in &mut self.fields {
             for name in &mut field.path {
+                // The names of the path are declared by the EventType, so their namespaces are those of types.
                 *name = map.type_name(name);
             }
             map.replace(&mut field.value);

@@ -54,6 +54,7 @@ impl Event {
     }
 
     fn encode_record(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        // The decoder expects the same order and the same fields: a change of them needs another VERSION.
         VERSION.encode(encoder)?;
         self.event_type().encode(encoder)?;
         self.source().encode(encoder)?;

@@ -73,6 +73,7 @@ impl NodeAccess {
     #[must_use]
     pub fn admits(&self, channel: &Channel, permission: u32) -> bool {
         let requires = |restriction: u16| self.restrictions & restriction != 0;
+        // Without this bit, restrictions do not hide a node, and only limit its use (OPC 10000-3, 8.56).
         if permission == PermissionType::Browse
             && !requires(AccessRestrictionType::ApplyRestrictionsToBrowse)
         {

@@ -79,15 +79,18 @@ impl AddressSpace {
         select: impl Fn(&mut NodeSet),
     ) -> Result<ImportedNodeSet, ImportError> {
         let document = NodeSetDocument::parse(name, xml, &ParseLimits::DEFAULT)?;
+        // The edit begins before the checks: no other thread can add a model or a node between a check and the change.
         let mut edit = self.edit();
         models::check(&edit.view(), name, document.models())?;
         // The NamespaceArray has a lock of its own, so other threads may extend it meanwhile.
         for _ in 0..MAX_ATTEMPTS {
             let namespaces = self.namespaces().planned(document.namespace_uris());
             let mut nodeset =
+                // The plan has each URI of the document, so the default is never used.
                 document.nodes(|uri| namespaces.get(uri).copied().unwrap_or(u16::MAX))?;
             select(&mut nodeset);
             let plan = Plan::new(&edit.view(), &nodeset)?;
+            // The namespaces are registered only after all checks, so that a refused document registers none.
             if self.register(name, &document, &namespaces)? {
                 return apply(&mut edit, &nodeset, &plan);
             }
@@ -148,6 +151,7 @@ fn apply(
             Err(source) => return Err(failed(reference.line, source)),
         }
     }
+    // Values come last: their structures may be of types that the document itself defines.
     content::bind_values(edit, nodeset).map_err(|(line, source)| failed(line, source))?;
     Ok(ImportedNodeSet {
         name: nodeset.name.clone(),

@@ -97,6 +97,7 @@ impl UserRole {
         }
     }
 
+    // There are eight Roles, so one byte has all bits.
     const fn bit(self) -> u8 {
         1 << self as u8
     }
@@ -143,6 +144,8 @@ impl RoleSet {
     /// Returns the set of the Roles that both have.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
+        // The permissions are those of the common Roles. The common permissions would be more: different Roles grant
+        // the same ones.
         let both = self.iter().filter(|role| other.contains(*role));
         both.fold(Self::default(), |set, role| set.union(role.into()))
     }
@@ -205,6 +208,7 @@ impl FromStr for RoleSet {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut set = Self::default();
         for name in text.split(',') {
+            // The first two are Anonymous and AuthenticatedUser: callers have them without any assignment.
             let mut assignable = UserRole::ALL.into_iter().skip(2);
             let role = assignable.clone().find(|role| role.name() == name);
             let role = role.ok_or_else(|| {

@@ -211,6 +211,8 @@ impl StoredValue {
         // Sets wait until the observer is in the list, so that it misses none of them.
         let mut setting = self.setting();
         let observers = &mut setting.observers;
+        // A value that is seldom set would collect observers that are dropped, because the only other removal is at a
+        // set.
         observers.retain(|observer| observer.strong_count() > 0);
         let weak: Weak<O> = Arc::downgrade(observer);
         let weak: Weak<dyn ChangeObserver> = weak;
@@ -232,6 +234,8 @@ impl StoredValue {
             status,
             time,
         };
+        // The spare is the value before the current one: readers have mostly finished with it, while the current one
+        // must stay as it is for them.
         let reused = setting.spare.take().and_then(|mut spare| {
             // A reader may still use it.
             let content = Arc::get_mut(&mut spare)?;
@@ -252,6 +256,7 @@ impl StoredValue {
         }
         // After the swap: a reader that sees the new number reads the new value.
         self.generation.fetch_add(1, Ordering::Release);
+        // Still under the lock, so that observers get the values in the order in which they were set.
         setting.observers.retain(|observer| {
             let observer = observer.upgrade();
             observer.is_some_and(|observer| observer.changed(self, encoded, status, time))
@@ -363,6 +368,7 @@ impl Content {
         if source {
             self.time.encode(response)?;
         }
+        // The server holds the current value, which is up to date now, whenever it was set.
         if server { now.encode(response) } else { Ok(()) }
     }
 }

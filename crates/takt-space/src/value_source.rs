@@ -93,6 +93,7 @@ impl CachedValue {
     }
 
     fn begin_call(&self) -> u64 {
+        // Relaxed is enough: only the numbers count, and the lock in `publish` orders the memory.
         self.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -102,6 +103,7 @@ impl CachedValue {
             .published
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Calls may run on several threads, and a slow one may end after a later one.
         if *published < call {
             *published = call;
             publish(&self.publication);

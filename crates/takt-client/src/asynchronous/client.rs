@@ -157,6 +157,7 @@ impl AsyncClient {
         let result = exchange(to, &current.client, request, timeout).await;
         match &result {
             Err(error) if error.is_session_lost() => self.abandon(&current),
+            // After a response that cannot be decoded, nothing of this connection can be relied on.
             Err(ClientError::Protocol { .. }) => self.abandon(&current),
             _ => {}
         }
@@ -197,6 +198,7 @@ impl AsyncClient {
         let timeout = remaining(deadline);
         let opened = async {
             let link = Arc::clone(&self.shared.link).lock_owned().await;
+            // Another caller may have opened it while this one waited for the lock.
             if let Some(current) = self.open_now() {
                 return Ok(current);
             }

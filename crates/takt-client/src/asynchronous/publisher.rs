@@ -115,6 +115,7 @@ impl Publishing for Publisher {
     }
 
     fn send_publish(&mut self, request: PublishRequest) -> Result<(), ClientError> {
+        // No TimeoutHint: a Publish request waits until there is something to publish.
         let sent = self.client.send(request, Duration::ZERO)?;
         self.waiting.push(sent);
         Ok(())
@@ -150,6 +151,7 @@ impl Publishing for Publisher {
             )),
             Err(error) => {
                 let error = failed(endpoint, timeout, error);
+                // A lost connection concerns all requests; any other error is the answer to this one.
                 match error {
                     ClientError::Closed { .. } => Err(error),
                     error => Ok(Err(error)),

@@ -151,6 +151,7 @@ impl AsyncSubscription {
             let is_lost = received.as_ref().is_err_and(ClientError::is_temporary);
             let longer = self.pause.map_or(SHORTEST_PAUSE, |(pause, _)| 2 * pause);
             let longer = longer.min(LONGEST_PAUSE);
+            // Before the error is returned, so that the next call waits, whatever happens to this future.
             self.pause = is_lost.then(|| (longer, Instant::now() + longer));
             received?;
         }

@@ -171,6 +171,7 @@ pub(crate) trait AttributeServices: Requests {
                     let decoded = decoded(&response.results);
                     if decoded < batch.len() && repetitions < MOST_REPETITIONS {
                         repetitions += 1;
+                        // The next request begins behind the value without an end, so the others are not lost.
                         response.results.truncate(decoded);
                     }
                     // One answer was counted when it was decoded.

@@ -60,6 +60,7 @@ impl Client {
                 return Err(self.protocol("the trust list is too long"));
             }
         }
+        // The file is closed first: a list that cannot be decoded must not keep it open.
         self.trust_list("Close", CLOSE, vec![Variant::from(handle)])?;
         let list = TrustListDataType::decode(&mut Decoder::new(&bytes));
         list.map_err(|_| self.protocol("the trust list cannot be decoded"))

@@ -131,6 +131,7 @@ impl EventQuery {
             filter_operator: FilterOperator::And,
             filter_operands: vec![index(at + 1), index(joints + at)],
         };
+        // The elements And come first, because an element may refer to later ones only.
         let mut elements: Vec<_> = (0..joints).map(join).collect();
         // The last one joins the last two conditions.
         if let Some(last) = elements.last_mut() {

@@ -128,6 +128,7 @@ impl<T: Connection> Link<T> {
     ) -> Result<(), ClientError> {
         let connect = || connect(endpoint, options, Some(&options.identity), insist, deadline);
         let connected: Result<T, _> = connect().await;
+        // Nobody listens: the server has ended, and the next one may give the same tokens to other clients.
         if connected.as_ref().is_err_and(ClientError::is_refused) {
             // Activating a session of another client would take it away from that client.
             self.lost = None;
@@ -145,6 +146,7 @@ impl<T: Connection> Link<T> {
                 Ok(false) => {
                     tracing::debug!(%endpoint, "the server was restarted: a new session is opened");
                     self.lost = None;
+                    // This channel has activated a session that may belong to another client, so it is given up.
                     drop(transport);
                     transport = connect().await?;
                     self.connections += 1;

@@ -212,6 +212,7 @@ impl Client {
                 return Err(error);
             }
             if error.is_session_lost() {
+                // It is not closed: the server does not know it any more.
                 self.disconnect();
             }
         }

@@ -148,6 +148,7 @@ impl ClientOptions {
 
     /// Returns the end of a connection attempt that begins now.
     pub(super) fn connect_deadline(&self) -> Instant {
+        // With reverse connect, the server decides when a connection begins.
         let wait = self
             .reverse
             .as_ref()

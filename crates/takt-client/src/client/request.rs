@@ -83,6 +83,7 @@ services! {
     UnregisterNodesRequest => UnregisterNodesResponse, true;
     ReadRequest => ReadResponse, true, laid_out;
     WriteRequest => WriteResponse, false, laid_out;
+    // It may use up a continuation point, too.
     HistoryReadRequest => HistoryReadResponse, false;
     HistoryUpdateRequest => HistoryUpdateResponse, false;
     CallRequest => CallResponse, false, laid_out;

@@ -127,6 +127,7 @@ impl ClientOptions {
 /// Returns true if all addresses of the host are those of the loopback interface.
 fn is_loopback(url: &EndpointUrl) -> bool {
     url.resolve()
+        // A host with one address elsewhere may be reached there.
         .is_ok_and(|addresses| addresses.iter().all(|address| address.ip().is_loopback()))
 }
 

@@ -147,6 +147,7 @@ impl Session {
                 }
             }
         };
+        // StartTime can be read in an activated session only, so that comes second.
         self.activate(transport, endpoint, options, client_signature, timeout)
             .await?;
         let times = server_times(transport, self.authentication_token(), timeout).await?;

@@ -435,6 +435,7 @@ fn tcp_client(
     );
     let (socket, url_of_server) =
         taken.map_err(|error| ClientError::unreachable(endpoint, error))?;
+    // The longer deadline is for the server's connection; the handshake has the time of a request.
     let timeout = remaining(deadline).min(options.timeout);
     Ok(TcpClient::accept(
         socket,
@@ -458,6 +459,7 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
             cause: *cause,
         }),
         TcpError::Transport(TransportError::Peer { status, .. })
+            // Most servers do not tell which check of the certificate has failed, and some do.
             if *status == StatusCode::BadSecurityChecksFailed
                 || status
                     .name()

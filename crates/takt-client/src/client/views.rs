@@ -185,6 +185,7 @@ pub(crate) trait ViewServices: Requests {
                 match references {
                     Ok(references) => found.push(references),
                     Err(error) => {
+                        // A server has room for few continuation points: those of the other nodes would stay.
                         let points = results.map(|(_, result)| result.continuation_point);
                         self.release(points.collect(), &error).await;
                         return Err(error);

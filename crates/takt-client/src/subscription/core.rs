@@ -109,6 +109,7 @@ impl Created {
     fn resume(&mut self, connection: u64) {
         self.connection = connection;
         self.outstanding = 0;
+        // The time without a connection does not count as silence of the Subscription.
         self.last_message = Instant::now();
         self.is_heard = false;
         self.recovery.request();
@@ -220,6 +221,7 @@ impl<C: Publishing> Core<C> {
     }
 
     pub(crate) async fn refresh_conditions(&mut self) -> Result<(), ClientError> {
+        // This is noted first: later sessions request the states even if this call fails.
         self.wants_conditions = true;
         let created = self.created().await?;
         created.lacks_conditions = true;
@@ -388,6 +390,7 @@ impl<C: Publishing> Core<C> {
             created.recovery.refused.push(handle);
         }
         match (refused, &item.monitored) {
+            // The receiver knows this status already.
             (Some(status), _) if before == Some(status) => {}
             (Some(status), Monitored::Events(_)) => {
                 tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");

@@ -161,8 +161,7 @@ impl Subscription {
             let left = end.map_or(LOOK, |end| {
                 end.saturating_duration_since(Instant::now()).min(LOOK)
             });
-            // A timeout of zero still looks once, below.
-            // With a timeout of zero it receives once.
+            // With a timeout of zero it still receives once, below.
             if left.is_zero() && !timeout.is_zero() {
                 return Ok(None);
             }

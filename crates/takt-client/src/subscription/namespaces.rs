@@ -89,6 +89,7 @@ fn has_namespaces(monitored: &Monitored) -> bool {
     };
     let filter = query.parameters(0).filter;
     let mut standard = filter.clone();
+    // A map without other namespaces changes everything that belongs to one.
     let only_standard = NamespaceMap::between(&["standard"], &["standard"]);
     only_standard.replace_filter(&mut standard);
     standard != filter

@@ -146,6 +146,7 @@ impl<C: Publishing> Core<C> {
                 created.to_acknowledge.push(number);
                 *missing = Pending::Message(message);
             }
+            // Anything else is a duplicate or an old keep-alive.
             return;
         }
         // A keep-alive has the number of the message that follows it (OPC 10000-4, 5.14.1.1).

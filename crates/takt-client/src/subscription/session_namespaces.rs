@@ -23,6 +23,7 @@ impl SessionNamespaces {
     /// Returns the map from the indexes of an item to those of the Session; `None` if they are the same.
     pub(super) fn map(&self, item: &Wanted) -> Option<NamespaceMap> {
         let (meant, now) = (item.namespaces.as_ref()?, self.uris.as_ref()?);
+        // A running server only appends namespaces, so a longer array has the same indexes.
         let is_same = now.starts_with(meant);
         (!is_same).then(|| NamespaceMap::between(meant, now))
     }

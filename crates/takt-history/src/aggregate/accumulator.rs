@@ -87,6 +87,7 @@ impl Accumulator {
     pub(crate) fn add(&mut self, record: &HistoryRecordRef<'_>, settings: &AggregateSettings) {
         let number = number::decode(record.value);
         let time = record.source_timestamp;
+        // Before the quality changes: the time up to this record has the quality of the record before.
         self.pass(time, settings);
         self.quality.1 = record.status;
         if self.first.is_none() {
@@ -173,6 +174,7 @@ impl Accumulator {
     pub(crate) fn end(&mut self, high: DateTime, bound: &Bound, settings: &AggregateSettings) {
         self.pass(high, settings);
         if let Some(number) = number::decode(&bound.value) {
+            // A record at the end of the interval counts with its own status already.
             let is_new = self.point.is_none_or(|(time, _)| time < high);
             self.is_bound_doubtful |= is_new && !bound.status.is_good();
             self.reach(high, number, settings);
@@ -197,8 +199,10 @@ impl Accumulator {
             false => self.bad,
         };
         let total = u128::from(self.good + self.uncertain + self.bad);
+        // In 128 bits, so that no number of records can overflow.
         let reaches =
             |count: u64, percent: u8| u128::from(count) * 100 >= total * u128::from(percent);
+        // A Count of 0 is a Good result: no value contradicts it.
         if total == 0 || reaches(self.good, settings.percent_data_good) {
             StatusCode::Good
         } else if reaches(bad, settings.percent_data_bad) {
@@ -217,6 +221,7 @@ fn keep(
 ) {
     match extreme {
         Some(known) if is_beyond(number, known.number) => {}
+        // Of equal values the first one stays, so that its time is the time of the extreme.
         Some(known) => {
             #[allow(clippy::float_cmp, reason = "equal values are the same extreme")]
             let is_same = known.number == number;

@@ -58,11 +58,13 @@ impl Calculation<'_> {
         let milliseconds = |ticks: f64| ticks / 10_000.0;
         #[allow(clippy::cast_precision_loss, reason = "the results are Doubles")]
         let count = sums.good as f64;
+        // One value has no distance to others, and the divisor would be 0.
         let sample = match sums.good {
             0 | 1 => 0.0,
             _ => sums.squares / (count - 1.0),
         };
         Some(match self.aggregate {
+            // `ProcessedQuery` calculates it from the bounds alone; no records are summed for it.
             A::Interpolative => return None,
             A::Average => {
                 has_good()?;
@@ -94,6 +96,7 @@ impl Calculation<'_> {
                 at(range, quality(doubtful), bits::CALCULATED)
             }
             A::Count => {
+                // The standard has an Int32 as the result, while an interval may have more records.
                 let value = Variant::Int32(i32::try_from(sums.good).unwrap_or(i32::MAX));
                 let status = sums.quality_of_values(self.settings);
                 at(value.encode_to_vec(), status, bits::CALCULATED)
@@ -124,6 +127,7 @@ impl Calculation<'_> {
                 calculated(sample.sqrt(), good)
             }
             A::VariancePopulation => {
+                // Without a Good value the divisor is 0.
                 has_good()?;
                 calculated(sums.squares / count, good)
             }
@@ -148,6 +152,7 @@ impl Calculation<'_> {
 
     fn extreme(&self, extreme: &Extreme, is_minimum: bool) -> Outcome {
         let status = quality(self.is_extreme_doubtful(extreme.number, is_minimum));
+        // At the time of the result the extreme is the record itself; elsewhere its value is given with another time.
         let is_at_start = extreme.record.source_timestamp == self.timestamp;
         let bits = if is_at_start {
             bits::RAW

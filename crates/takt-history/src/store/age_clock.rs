@@ -63,11 +63,13 @@ impl AgeClock {
     pub(super) fn new(boot: String, kept: Option<KeptAge>, has_records: bool) -> Self {
         let last = match kept {
             // The time since then is known.
+            // An empty identifier is none: two unknown boots may be different ones.
             Some(kept) if kept.boot == boot && !boot.is_empty() => {
                 Some((kept.now, kept.since_boot))
             }
             // After another boot, no time is known to have passed: the difference to this one saturates at 0.
             Some(kept) => Some((kept.now, Duration::MAX)),
+            // The time of the records is unknown: from the earliest time on, none of them is old.
             None => has_records.then_some((DateTime(0), Duration::MAX)),
         };
         Self {
@@ -93,6 +95,7 @@ impl AgeClock {
         } else {
             let is_known =
                 |(_, known): &(Duration, i64)| lead.saturating_sub(*known).abs() <= TOLERANCE;
+            // Another lead means that the clock was set again: the hour begins anew.
             let (since, _) = *match self.ahead.take_if(|ahead| is_known(ahead)) {
                 Some(ahead) => self.ahead.insert(ahead),
                 None => self.ahead.insert((at, lead)),

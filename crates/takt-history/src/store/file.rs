@@ -120,6 +120,7 @@ impl Shared {
 
     /// Returns the database, which is opened again after a fault.
     fn database(&self) -> Result<Arc<Database>, HistoryError> {
+        // The lock is held while the file is opened, so that two threads do not open it at once.
         let mut open = self.opened();
         if let Some(database) = &open.database {
             return Ok(Arc::clone(database));
@@ -134,6 +135,7 @@ impl Shared {
 
     /// Closes the file for all readers and for ever.
     pub(super) fn end(&self) {
+        // Before the file is closed: a reader could open it again in between.
         self.opened().has_ended = true;
         self.close();
     }

@@ -57,6 +57,7 @@ pub struct StoredRecords {
 impl StoredRecords {
     /// Loads the block that begins at or before `time`. Returns false if there is none.
     fn load(&mut self, time: i64) -> Result<bool, HistoryError> {
+        // Queries mostly read records in a row, so that the next one is in the same block.
         if self
             .span
             .is_some_and(|(start, end)| start <= time && time < end)

@@ -46,6 +46,7 @@ impl Usage {
 
     /// Returns the Variable with the most bytes.
     fn largest(&self) -> Option<VariableKey> {
+        // The key decides between equal sizes, because the order of a HashMap is different in each run.
         let largest = self.sizes.iter().max_by_key(|(key, size)| (**size, **key));
         largest.filter(|(_, size)| **size > 0).map(|(key, _)| *key)
     }
@@ -121,6 +122,7 @@ fn remove_before(
             let first = blocks.next().transpose()?;
             let second = blocks.next().transpose()?;
             match (first, second) {
+                // All records of the first block are before the start of the second one.
                 (Some((place, block)), Some((next, _))) if next.value().1 <= limit => {
                     (place.value(), tables::size(block.value()))
                 }

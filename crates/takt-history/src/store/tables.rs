@@ -56,6 +56,7 @@ pub(super) fn divide(records: Vec<HistoryRecord>) -> Vec<(i64, Vec<u8>)> {
         if !encoder.push(&record.as_ref(), MAX_BLOCK) {
             let full = std::mem::take(&mut encoder).finish();
             blocks.extend(start.take().map(|start| (start, full)));
+            // An empty encoder takes any record.
             encoder.push(&record.as_ref(), MAX_BLOCK);
         }
         start.get_or_insert(record.source_timestamp.0);

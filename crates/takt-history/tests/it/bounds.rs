@@ -171,6 +171,7 @@ fn a_clock_that_is_set_back_keeps_the_order() {
     )
     .unwrap();
     let key = store.variable("A", None).unwrap();
+    // The second batch begins before the first one and ends within it, and the third one replaces its last record.
     for (from, to) in [(1000, 3000), (0, 1500), (2999, 3001)] {
         let records = numbers(from, to).map(|record| (key, record)).collect();
         store.append(records, moment(0.)).unwrap();
@@ -187,6 +188,7 @@ fn a_record_that_cannot_be_kept_is_counted() {
     )
     .unwrap();
     let key = store.variable("A", None).unwrap();
+    // With its type and length, the encoded array is a few bytes longer than MAX_VALUE.
     let large = record(0., &Variant::from(vec![0_u8; MAX_VALUE]), 0);
     let early = HistoryRecord {
         source_timestamp: DateTime(-1),

@@ -50,6 +50,7 @@ fn durable_records_survive_kill_9() {
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut numbers = lines.map_while(Result::ok).filter_map(|line| {
+            // The first line begins with text of the test harness.
             let number = line.split("durable ").nth(1)?;
             number.parse::<u32>().ok()
         });

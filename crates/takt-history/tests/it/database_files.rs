@@ -103,6 +103,7 @@ fn damaged_copies(damage: impl Fn(&mut Vec<u8>, usize)) -> usize {
     assert_eq!(good.len(), 400);
     let copy = directory.path().join("copy.redb");
     let mut refused = 0;
+    // Changes of unused pages may go unnoticed.
     let is_used = |offset: &usize| whole[*offset..].iter().take(4096).any(|byte| *byte != 0);
     for offset in (0..whole.len()).step_by(4096).filter(is_used) {
         let mut bytes = whole.clone();
@@ -166,6 +167,7 @@ fn files_of_another_kind_are_not_overwritten() {
     transaction.open_table(table).unwrap();
     transaction.commit().unwrap();
     drop(other);
+    // Twice, because the first refusal must not have changed the file.
     for _ in 0..2 {
         match fault(&path) {
             DatabaseFault::Foreign(tables) => assert_eq!(tables, table.name()),

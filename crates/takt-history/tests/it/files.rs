@@ -45,6 +45,7 @@ fn files_that_are_damaged_or_of_another_kind_are_refused() {
     let path = directory.path().join("history.redb");
     fill(&path);
     let mut bytes = fs::read(&path).unwrap();
+    // Half of the pages, because some of them may be unused. The header stays: the file is still a database.
     let second = bytes.len() / 8192 * 4096;
     bytes[4096..second].fill(0);
     fs::write(&path, bytes).unwrap();

@@ -14,6 +14,7 @@ fn raw(
     let mut query = RawQuery::new(start, end, number, bounds).unwrap();
     let mut values = Vec::new();
     loop {
+        // With both times given, the number is the size of a page and not that of the query.
         let page = if number > 0 && end.is_some() && start.is_some() {
             number
         } else {
@@ -172,6 +173,7 @@ proptest! {
                 let status = if stored.bad { 0x8000_0000 } else { 0 };
                 let record = record(f64::from(stored.at), &value, status);
                 all.push(record.clone());
+                // A second Variable with the same times: its records are no records of the first one.
                 appended.push((other, crate::support::record(f64::from(stored.at), &Variant::from(1), 0)));
                 appended.push((key, record));
             }
@@ -203,6 +205,7 @@ proptest! {
         (start, length) in (0_u16..150, 1_u16..80),
     ) {
         let list: Vec<_> = values.iter()
+            // The two highest bits are the severity: Good, Uncertain, Bad.
             .map(|(at, (value, status))| (f64::from(*at), f64::from(*value), status << 30))
             .collect();
         let mut records = with_status(&list);

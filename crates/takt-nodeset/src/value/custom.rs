@@ -54,6 +54,7 @@ impl<'t> BodyEncoder<'t> {
     /// namespace indexes of the address space. `None` if a type is not known, or the XML does not match the type.
     pub fn encode(&self, data_type: &NodeId, xml: &str) -> Option<Vec<u8>> {
         let limits = ParseLimits::DEFAULT;
+        // The XML need not be from a document that was checked.
         crate::guard::check(xml, &limits).ok()?;
         let document = Document::parse(xml).ok()?;
         let mut reader = Reader::new("", xml, &limits);
@@ -92,6 +93,7 @@ impl Body<'_> {
             StructureType::StructureWithOptionalFields => {
                 let optional = definition.fields.iter().filter(|field| field.is_optional);
                 let mask = optional.enumerate().try_fold(0u32, |mask, (bit, field)| {
+                    // The mask has 32 bits, so a definition with more optional fields has no encoding.
                     let bit = u32::try_from(bit).ok().filter(|bit| *bit < 32)?;
                     Some(mask | u32::from(self.part(content, field).is_some()) << bit)
                 })?;
@@ -102,6 +104,7 @@ impl Body<'_> {
         let may_be_absent = definition.structure_type == StructureType::StructureWithOptionalFields;
         for field in &definition.fields {
             let part = self.part(content, field);
+            // In other structures, the flag means that a field allows subtypes.
             if !(may_be_absent && field.is_optional && part.is_none()) {
                 self.field(part, &definition, field, encoder, depth)?;
             }
@@ -127,6 +130,7 @@ impl Body<'_> {
                 .map_or(0, |at| at + 1),
         };
         encoder.u32(u32::try_from(number).ok()?).ok()?;
+        // The number 0 stands for a Union without a field.
         let Some(position) = number.checked_sub(1) else {
             return Some(());
         };
@@ -188,9 +192,11 @@ impl Body<'_> {
     ) -> Option<()> {
         let mut built_in_type = self.types.built_in_type(data_type)?;
         let is_structure = built_in_type == BuiltInType::ExtensionObject;
+        // Structure itself is abstract: its values name their types, as ExtensionObjects.
         if is_structure && !takes_subtypes && data_type.standard_id() != Some(ids::STRUCTURE) {
             return self.structure(content, data_type, encoder, depth + 1);
         }
+        // The value may be of any subtype, which only a Variant names.
         if takes_subtypes && !is_structure {
             built_in_type = BuiltInType::Variant;
         }

@@ -152,6 +152,7 @@ impl Reader<'_> {
         let lengths = lengths
             .map(|length| self.number(length))
             .collect::<Result<Vec<u32>, _>>()?;
+        // Without an element, the type of an empty array is not known.
         let Some(first) = content.first_element_child() else {
             return Ok(Variant::Empty);
         };
@@ -159,6 +160,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.unexpected(first))?;
         let elements = self.elements(content, element_type)?;
         let count = content.children().filter(Element::is_element).count();
+        // The product of the lengths may overflow: they are not checked yet.
         let product = lengths.iter().try_fold(1usize, |product, length| {
             product.checked_mul(usize::try_from(*length).ok()?)
         });

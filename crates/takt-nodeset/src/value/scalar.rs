@@ -137,6 +137,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn xml_element(&self, element: Element<'_, '_>) -> Result<XmlElement, NodeSetError> {
+        // The content is written again by itself, because its namespaces may be declared anywhere above it.
         Ok(match element.first_element_child() {
             Some(content) => XmlElement(UaString::from(xml_body::write(self, content)?)),
             None => XmlElement::default(),
@@ -268,6 +269,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         if padding > 0 {
             return None;
         }
+        // Bits of earlier groups move out at the top: a byte needs the lower ones only.
         bits = bits << 6 | u32::from(digit);
         count += 1;
         if count % 4 != 1 {

@@ -38,6 +38,7 @@ impl Reader<'_> {
                 body: ExtensionObjectBody::None,
             });
         };
+        // A body that is encoded already stays as it is, whether its type is known or not.
         if body.tag_name().name() == "ByteString" {
             let bytes = self.byte_string(body)?.into_vec();
             return Ok(ExtensionObject {
@@ -84,6 +85,7 @@ impl Reader<'_> {
             let mask = optional.enumerate().fold(0u32, |mask, (bit, field)| {
                 let present = u32::from(part(field).is_some());
                 mask | present
+                    // No structure of the standard has more than 32 optional fields.
                     .checked_shl(u32::try_from(bit).unwrap_or(u32::MAX))
                     .unwrap_or(0)
             });
@@ -139,6 +141,7 @@ impl Reader<'_> {
                 }
             }
             FieldType::Enumeration(_) => {
+                // The default of an enumeration is 0, even if it has no such value.
                 let value = content.map_or(Ok(0), |content| self.enumeration(content))?;
                 self.put(place, encoder.i32(value))
             }
@@ -210,12 +213,14 @@ pub(super) fn encode_default(
 ) -> Result<(), EncodeError> {
     const NULL_LENGTH: [u8; 4] = [0xFF; 4];
     if let Some(size) = built_in_type.encoded_size() {
+        // All types with a fixed size have at most 16 bytes, and zeros as the default.
         return encoder.bytes([0; 16].get(..size).unwrap_or_default());
     }
     match built_in_type {
         BuiltInType::String | BuiltInType::ByteString | BuiltInType::XmlElement => {
             encoder.bytes(&NULL_LENGTH)
         }
+        // The encoding of two bytes, with the identifier 0.
         BuiltInType::NodeId | BuiltInType::ExpandedNodeId => encoder.u16(0),
         BuiltInType::QualifiedName => {
             encoder.u16(0)?;

@@ -27,6 +27,7 @@ fn write_element(
     );
     // Writing to a String cannot fail.
     let _ = write!(xml, "<{name}");
+    // Repeated for each element that changes it, so it counts in the budget.
     if namespace != inherited {
         reader.spend(element, namespace.len())?;
         attribute("xmlns", namespace, xml);
@@ -36,6 +37,7 @@ fn write_element(
             None => attribute(found.name(), found.value(), xml),
             Some(uri) => {
                 reader.spend(element, uri.len())?;
+                // A prefix of its own for each attribute: those of the document may be declared outside the body.
                 attribute(&format!("xmlns:a{index}"), uri, xml);
                 attribute(&format!("a{index}:{}", found.name()), found.value(), xml);
             }

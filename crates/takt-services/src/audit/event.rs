@@ -23,6 +23,7 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
         AuditedAction::Call { object_id, .. }
         | AuditedAction::CertificateUpdated { object_id, .. }
         | AuditedAction::TrustListUpdated { object_id, .. } => object_id.to_owned(),
+        // Channels and Sessions have no nodes: the Server Object stands for them.
         _ => NodeId::from(ids::SERVER),
     };
     let is_done = !record.status.is_bad();
@@ -122,6 +123,7 @@ fn event_type(name: &str) -> NodeId {
 }
 
 fn cut(text: &str) -> &str {
+    // The lane of audit Events is bounded by their number, so the size of each Event has to be bounded as well.
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => text.get(..at).unwrap_or_default(),
         None => text,

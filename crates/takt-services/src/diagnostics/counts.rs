@@ -28,6 +28,7 @@ pub(crate) struct Counter(AtomicU32);
 impl Counter {
     pub(crate) fn add(&self, events: usize) {
         let events = u32::try_from(events).unwrap_or(u32::MAX);
+        // Only the number itself is shared between threads, so no other memory has to be ordered with it.
         self.0.fetch_add(events, Ordering::Relaxed);
     }
 

@@ -108,6 +108,7 @@ fn of_session(session: &Session, of_engine: OfSession) -> SessionDiagnosticsData
 
 /// Returns the DateTime of an earlier moment.
 fn before(date: DateTime, now: Instant, then: Instant) -> DateTime {
+    // Sessions keep monotonic times, because somebody may set the clock of the host.
     let ticks = now.saturating_duration_since(then).as_nanos() / 100;
     DateTime(
         date.0

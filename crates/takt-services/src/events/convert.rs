@@ -38,6 +38,7 @@ fn precedence(kind: BuiltInType) -> Option<u8> {
 /// Returns true if values are converted without a Cast.
 fn is_implicit(from: BuiltInType, to: BuiltInType) -> bool {
     use BuiltInType as B;
+    // 7 is StatusCode, which has conversions of its own.
     let is_number = |kind| precedence(kind).is_some_and(|rank| rank <= 12 && rank != 7);
     match (from, to) {
         (B::StatusCode, B::Int32 | B::UInt32 | B::Int64 | B::UInt64) => true,
@@ -78,6 +79,7 @@ fn compare_with<R>(
     compare: impl FnOnce(&Variant, &Variant) -> R,
 ) -> Option<R> {
     steps.take(1);
+    // Elements of arrays are not converted.
     if left.is_array() || right.is_array() {
         return (left.is_array() && right.is_array()).then(|| compare(left, right));
     }
@@ -110,6 +112,7 @@ fn order_of_same_type(left: &Variant, right: &Variant) -> Option<Ordering> {
 
 /// Returns the value of an integer type.
 pub(super) fn integer(value: &Variant) -> Option<i128> {
+    // i128 holds each Int64 and each UInt64, so signed and unsigned values compare correctly.
     Some(match value {
         Variant::SByte(value) => i128::from(*value),
         Variant::Byte(value) => i128::from(*value),
@@ -157,6 +160,7 @@ pub(super) fn convert(value: &Variant, to: BuiltInType, steps: &mut Steps) -> Op
     if value.built_in_type() == Some(to) {
         return Some(value.clone());
     }
+    // A filter is evaluated for each Event, so a long text has to count as work.
     if let Some(text) = text(value)
         && !steps.take_text(text.len())
     {
@@ -171,6 +175,7 @@ pub(super) fn convert(value: &Variant, to: BuiltInType, steps: &mut Steps) -> Op
         B::DateTime => parse::<DateTime>(value).map(Variant::from),
         B::Guid => parse::<Guid>(value).map(Variant::from),
         B::NodeId => match value {
+            // A node of another server has no NodeId here.
             Variant::ExpandedNodeId(node) if node.is_local() => Some(node.node_id.clone().into()),
             _ => parse::<NodeId>(value).map(Variant::from),
         },

@@ -132,6 +132,7 @@ impl Evaluation<'_> {
     fn operand(&mut self, operand: Option<&Operand>) -> Variant {
         match operand {
             Some(Operand::Literal(value)) => {
+                // A long text costs more, because it is copied.
                 self.steps.take(1 + size_of_text(value) / 64);
                 value.clone()
             }
@@ -161,6 +162,7 @@ impl Evaluation<'_> {
         if first.is_empty() || second.is_empty() {
             return None;
         }
+        // Values without a common order are known, so that the result is false and not null.
         Some(order(first, second, self.steps).is_some_and(is))
     }
 

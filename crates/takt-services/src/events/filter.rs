@@ -79,6 +79,7 @@ impl CheckedFilter {
         if !filter.is::<EventFilter>() {
             return Err(StatusCode::BadMonitoredItemFilterInvalid.into());
         }
+        // The encoded size limits the memory that the decoded clauses take.
         let size = filter.encode_to_vec().len();
         if size > MAX_SIZE {
             return Err(StatusCode::BadEncodingLimitsExceeded.into());

@@ -34,6 +34,7 @@ fn is_in_list(list: &str, character: char, steps: &mut Steps) -> bool {
     while let Some(first) = rest.next() {
         steps.take(1);
         let mut ahead = rest.clone();
+        // A `-` without a character behind it stands for itself.
         if let (Some('-'), Some(last)) = (ahead.next(), ahead.next()) {
             rest = ahead;
             if (first..=last).contains(&character) {

@@ -25,6 +25,7 @@ pub(crate) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
             let Some(above) = reference.local_target() else {
                 continue;
             };
+            // Known nodes are skipped, so the search ends even if the references form a loop.
             if found.len() < MAX_NOTIFIERS
                 && view.is_subtype_of(reference.reference_type, ids::HAS_EVENT_SOURCE)
                 && !found.iter().any(|known| above == *known)

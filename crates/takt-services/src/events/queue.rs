@@ -137,6 +137,7 @@ impl EventQueue {
     }
 
     fn release_refreshes(&self, hold: u64) {
+        // The same number again releases nothing, so the engine need not run.
         if self.released.swap(hold, Ordering::AcqRel) != hold {
             self.wake_engine();
         }
@@ -159,6 +160,8 @@ impl EventQueue {
     /// Takes an Event from the application. Returns false if it is lost.
     pub(crate) fn report(&self, event: Event) -> bool {
         let is_condition = !event.condition().is_null();
+        // Conditions are kept without listeners, too: a client that comes later asks for their states
+        // (ConditionRefresh).
         if !is_condition && !self.has_listeners() {
             return true;
         }
@@ -175,10 +178,12 @@ impl EventQueue {
     /// Keeps the Event of a Condition that clients still have to see.
     fn keep(&self, event: &Arc<Event>) {
         let key = key_of(event);
+        // A newer Event supersedes an unseen end. `report_unseen_end` adds its own after this call.
         self.ended().remove(&key);
         let mut conditions = self.conditions();
         if !event.is_retained() {
             conditions.remove(&key);
+        // Known Conditions are updated even if there is no room for new ones: a refresh must not send an old state.
         } else if conditions.len() < MAX_CONDITIONS || conditions.contains_key(&key) {
             conditions.insert(key, Arc::clone(event));
         }
@@ -216,6 +221,7 @@ impl EventQueue {
         if ended.len() < MAX_CONDITIONS {
             ended.insert(key_of(&event), (Instant::now(), Arc::clone(&event)));
         }
+        // Sending wakes the serving thread, which may need this lock for a refresh at once.
         drop(ended);
         !self.has_listeners() || self.send(event)
     }
@@ -259,6 +265,7 @@ impl EventQueue {
     }
 
     fn wake_engine(&self) {
+        // Only the first Event wakes the thread; the others are taken with it.
         if !self.is_waiting.swap(true, Ordering::AcqRel)
             && let Some(wake) = self.wake.get()
         {
@@ -293,6 +300,7 @@ impl EventQueue {
 /// Returns the key of the Condition, or of the branch of one, that an Event belongs to.
 fn key_of(event: &Event) -> Vec<u8> {
     let mut key = event.condition().encode_to_vec();
+    // Branches have states of their own, and a refresh sends each of them.
     if let Some(Variant::NodeId(branch)) = event.named("BranchId") {
         key.extend(branch.encode_to_vec());
     }

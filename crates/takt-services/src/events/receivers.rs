@@ -24,6 +24,7 @@ pub(crate) fn may_receive(
         Audience::Auditors => is_auditor(caller, own_user),
     };
     is_allowed
+        // A source need not be a node of this server. Then only the audience decides.
         && view.node(event.source()).is_none_or(|source| {
             access::check(caller, &source, PermissionType::ReceiveEvents).is_ok()
         })
@@ -32,8 +33,10 @@ pub(crate) fn may_receive(
 /// Returns true if a client may see audit Events.
 pub(crate) fn is_auditor(caller: &Caller, own_user: Option<u32>) -> bool {
     let peer = caller.peer();
+    // Processes of the server's own Unix user could read its memory anyway; others on this host get nothing.
     if peer.is_local() {
         return own_user.is_some() && peer.user() == own_user;
     }
+    // Audit records name users and addresses, so they leave the host encrypted only.
     caller.roles.contains(UserRole::SecurityAdmin) && caller.channel.security.is_encrypted()
 }

@@ -17,6 +17,7 @@ const MAX_HEADER: usize = 4096;
 
 /// Returns the URI of the SecurityPolicy for which the client wants an EphemeralKey, from the AdditionalHeader of its request.
 pub(crate) fn requested_policy(header: ExtensionObjectRef<'_>) -> Option<String> {
+    // The sender of this header is not authenticated yet, so the limits are narrow.
     let limits = Limits {
         max_string_length: MAX_HEADER,
         max_array_length: 32,

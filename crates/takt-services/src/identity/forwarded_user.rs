@@ -110,6 +110,7 @@ impl ForwardedUser {
             ForwardedIdentity::Name(name) => add(USER, name.as_str().into()),
             ForwardedIdentity::Unix { user, groups } => {
                 add(UNIX_USER, (*user).into());
+                // `read` takes no more than these.
                 let groups = groups.iter().take(LONGEST).copied();
                 add(UNIX_GROUPS, groups.collect::<Vec<u32>>().into());
             }

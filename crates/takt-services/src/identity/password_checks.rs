@@ -43,6 +43,7 @@ impl PasswordChecks {
 fn run(arriving: &Receiver<(PasswordCheck, Instant)>) {
     let mut queue = Queue::new(Instant::now());
     loop {
+        // All arrivals come first: the lanes decide which one is checked next, not the order of arrival.
         for (check, arrived) in arriving.try_iter() {
             queue.add(check, arrived);
         }

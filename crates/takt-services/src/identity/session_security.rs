@@ -57,9 +57,11 @@ impl SessionSecurity {
         create: &CreateSessionRequest,
     ) -> Result<(ByteString, SignatureData), StatusCode> {
         let sent = create.client_certificate.as_bytes();
+        // Only the certificate of the channel is proved; another one could be copied from anywhere.
         if Certificate::leaf_of(sent) != Some(self.client.der()) {
             return Err(StatusCode::BadCertificateInvalid);
         }
+        // TransferSubscriptions trusts the ApplicationUri, so the certificate has to contain it.
         let uri = self.client.application_uri.as_deref();
         if uri != Some(create.client_description.application_uri.as_str()) {
             return Err(StatusCode::BadCertificateUriInvalid);

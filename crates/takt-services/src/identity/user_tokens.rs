@@ -73,6 +73,7 @@ impl UserTokens<'_> {
         if token.is::<IssuedIdentityToken>() {
             return self.issued(&token.decode_as().map_err(invalid)?);
         }
+        // A null token stands for an anonymous user (OPC 10000-4, 5.7.3).
         if !token.is_null() {
             let anonymous: AnonymousIdentityToken = token.decode_as().map_err(invalid)?;
             expect_policy(&anonymous.policy_id, &[ANONYMOUS_POLICY])?;
@@ -274,6 +275,7 @@ impl UserTokens<'_> {
         let sent = token.token_data.as_bytes();
         let algorithm = token.encryption_algorithm.as_str();
         match PolicyProfile::by_uri(&self.channel.security.policy_uri) {
+            // An EccEncryptedSecret comes without an encryptionAlgorithm, too.
             _ if algorithm.is_empty() && !EncryptedSecret::is_one(sent) => {
                 Ok(Zeroizing::new(sent.to_vec()))
             }
@@ -292,6 +294,7 @@ impl UserTokens<'_> {
         }
         let used = Certificate::leaf_of(&self.channel.security.server_certificate);
         let used = used.map(Thumbprint::of);
+        // The key of an older certificate is gone. The client needs a new channel to learn the current one.
         used.and_then(|thumbprint| security.identity_with(&thumbprint.0))
             .ok_or(StatusCode::BadSecureChannelClosed)
     }

@@ -207,6 +207,7 @@ fn variable<'v>(
         DATA_TYPE => Ok(variable.data_type.into()),
         VALUE_RANK => Ok(variable.value_rank.into()),
         ARRAY_DIMENSIONS => dimensions(variable.array_dimensions),
+        // VariableTypes have only the attributes above.
         ACCESS_LEVEL if is_variable => Ok(low_byte(variable.access_level)),
         USER_ACCESS_LEVEL if is_variable => {
             let level = access::user_access_level(caller, node, variable.access_level);

@@ -70,6 +70,7 @@ impl Results for EncodedResults<'_, '_> {
 
     fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError> {
         let (source, server) = wanted(self.timestamps);
+        // A missing status means Good.
         let good = value.status.filter(|status| *status != StatusCode::Good);
         let server_time = value.server_timestamp.unwrap_or(self.now);
         // Encodes only the parts that the client wants; they are borrowed, so that the value is not copied.
@@ -224,6 +225,7 @@ impl Results for LaidOutResults<'_, '_> {
                 .value(|encoder| encoder.bytes(encoded))?;
             Ok((value, status, time))
         })?;
+        // DateTime::MIN stands for a missing timestamp.
         self.put_at(value, status, (time != DateTime::MIN).then_some(time));
         Ok(())
     }

@@ -98,6 +98,7 @@ impl<R: Results> Read<'_, R> {
                     match self.results.cell(cached.cell()) {
                         Ok(()) => return Ok(()),
                         Err(CellError::Encode(error)) => return Err(error),
+                        // A kept value that cannot be read at the moment is no error: the callback has a newer one.
                         Err(_) => {}
                     }
                 }
@@ -135,6 +136,7 @@ impl<R: Results> Read<'_, R> {
     /// Adds the result of a remote source that was not asked: it is asked first, or it was bound while the request was under way.
     fn no_answer(&mut self) -> Result<(), EncodeError> {
         if let Remotes::NotAsked(met) = self.remotes {
+            // The request begins again with a search for remote values, so Reads without them need no search.
             met.set(true);
         }
         self.results.status(StatusCode::BadNoCommunication)
@@ -170,6 +172,7 @@ impl<R: Results> Read<'_, R> {
     /// Gets a new value from a callback.
     fn ask(&self, source: &dyn ValueSource) -> DataValue {
         let mut value = source.read();
+        // The callback has made its value for this request.
         value.source_timestamp = value.source_timestamp.or(Some(self.results.now()));
         value
     }
@@ -179,6 +182,7 @@ impl<R: Results> Read<'_, R> {
         match self.unbound_value(node) {
             Err(status) => self.results.status(status),
             Ok(encoded) => {
+                // Values of the standard have been valid since the start of the server.
                 let start_time = self.view.created();
                 let value = match encoded {
                     Some(encoded) => VariantRef::decode(&mut Decoder::new(encoded)).ok(),

@@ -35,6 +35,7 @@ impl Deadline {
 
     pub(crate) fn set(&self, at: Option<Instant>) {
         let nanos = at.map_or(NEVER, |at| {
+            // A moment before `epoch` is due at once.
             let since = at.saturating_duration_since(self.epoch);
             u64::try_from(since.as_nanos()).unwrap_or(NEVER)
         });

@@ -21,6 +21,7 @@ impl Server {
                 discovery_urls.push(url);
             }
         }
+        // The sort is stable: URLs of one scheme stay in the order of the configuration.
         discovery_urls.sort_by_key(|url| !has_scheme_of(url.as_str(), requested_url));
         ApplicationDescription {
             discovery_urls,

@@ -33,6 +33,7 @@ pub(crate) fn build_info(product_uri: &str, product_name: &str) -> BuildInfo {
 
 /// Returns the time at which the executable was built: that of its last modification.
 fn build_date() -> Option<DateTime> {
+    // A date in the executable itself would make each build differ from the one before.
     let executable = std::env::current_exe().ok()?;
     let modified = executable.metadata().ok()?.modified().ok()?;
     Some(modified.into())

@@ -91,6 +91,7 @@ impl Connection {
         users: Option<&dyn Users>,
     ) {
         if let Some(session) = &self.session {
+            // Not `self.caller`: that may be the user of the request before.
             let client = session.caller.load_full();
             self.is_forwarding = user.is_some();
             self.caller = match user {

@@ -74,6 +74,7 @@ impl EndpointConfig {
             transport_profile_uri: TCP_PROFILE.to_owned(),
             security_policy_uri: profile.uri.to_owned(),
             security_mode,
+            // Any endpoint that encrypts is above all that only sign.
             security_level: profile.rank + if encrypts { 100 } else { 0 },
         }
     }
@@ -119,6 +120,7 @@ impl EndpointConfig {
             server: application.clone(),
             // Tokens of users may be encrypted even if messages are not.
             server_certificate: match certificate {
+                // Shared memory needs no certificate: the kernel names the peer.
                 Some(certificate) if self.transport_profile_uri == TCP_PROFILE => {
                     ByteString::from(certificate)
                 }

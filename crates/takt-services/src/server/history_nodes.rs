@@ -83,6 +83,7 @@ impl Server {
             ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_DATA,
             Value::stored(limit),
         )?;
+        // HistoryUpdate refuses each operation, but limits their number all the same.
         set(
             ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_UPDATE_DATA,
             Value::stored(limit),

@@ -427,6 +427,7 @@ impl Server {
     }
 
     pub(crate) fn node_management(&self) -> Arc<dyn NodeManagement> {
+        // A clone, so that no lock is held while the rules are asked.
         Arc::clone(
             &self
                 .node_management

@@ -24,6 +24,7 @@ impl Server {
     /// Allows no more than `sessions` Sessions at once, and shows this limit in ServerCapabilities: for transports that have
     /// fewer channels than [`ServerBudgets::max_sessions`](crate::ServerBudgets::max_sessions).
     pub fn limit_sessions(&self, sessions: u32) {
+        // Several transports may set a limit: the lowest one counts.
         if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
             let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
             let shown = self.space.set_value(&shown, Value::stored(sessions));
@@ -124,6 +125,7 @@ fn add(edit: &mut Edit<'_>, name: &str, value: Value) -> Result<(), AddressSpace
             NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::BASE_DATA_VARIABLE_TYPE),
         ],
     )?;
+    // The limit of nodes is for those that clients add.
     edit.exempt_from_limit();
     edit.set_value(&node_id, value)
 }

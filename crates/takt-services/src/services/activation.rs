@@ -63,6 +63,7 @@ fn activate_session(
     let activate: ActivateSessionRequest = decode(structure)?;
     let server = request.server;
     let session = server.sessions.find(request.header.authentication_token)?;
+    // The first activation has to use the channel of CreateSession (OPC 10000-4, 5.7.3).
     if !session.is_activated() && !session.is_created_on(connection.channel) {
         return Err(Fault(StatusCode::BadSecureChannelIdInvalid));
     }
@@ -136,6 +137,7 @@ fn activate_session(
                 })?;
             // OPC 10000-6, 6.5.2.3: the privileges end with the token.
             let left = u64::try_from(expires.saturating_sub(takt_crypto::now())).unwrap_or(0);
+            // An end that an Instant cannot express is never reached.
             let end = Instant::now().checked_add(Duration::from_secs(left));
             server.sessions.end_at(&activation.session, end);
             connection.set_session(Some(activation.session));
@@ -196,6 +198,7 @@ impl Activation {
             server_nonce: ByteString::from(&nonce),
             ..ActivateSessionResponse::default()
         };
+        // The response comes first: if it is too long for the client, the Session stays as it was.
         let outcome = encode(&activated, response)?;
         {
             let mut current = session
@@ -295,6 +298,7 @@ impl Activation {
             }),
         });
         if !submitted {
+            // The request already counts as deferred, so it gets its refusal in the same way.
             task.fail(server, StatusCode::BadTooManyOperations);
             return Ok(RequestOutcome::Deferred);
         }

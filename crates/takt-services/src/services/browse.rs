@@ -30,6 +30,7 @@ impl Browsing for Browse {
         let budgets = &request.server.budgets;
         let view = ViewDescription::decode(body)?;
         let max_references = match body.u32()? {
+            // 0: the client sets no limit.
             0 => budgets.max_references_per_node,
             requested => requested.min(budgets.max_references_per_node),
         };

@@ -315,6 +315,7 @@ fn check<'v>(
     ) {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
+    // An Object without permissions of its own leaves the decision to its Method.
     if object.access().is_some() {
         access::check_call(caller, &object)?;
     }

@@ -68,6 +68,7 @@ impl Change for Create {
     }
 
     fn begin_slice(&mut self, engine: &mut Engine, subscription_id: u32, now: Now) {
+        // Between two slices, other requests may have added items.
         self.room = engine.room_for_items(subscription_id, now);
     }
 
@@ -81,6 +82,7 @@ impl Change for Create {
                 // `create` has refused an item without room.
                 self.room -= 1;
                 if item.is_sampled() {
+                    // The client gets the first value with the next publishing interval, not after a sampling interval.
                     let owner = &changing.subscription.owner;
                     changing.sampler.sample(&item, owner);
                 }

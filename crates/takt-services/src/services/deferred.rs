@@ -350,6 +350,7 @@ impl Drop for Deferred {
 impl Deferred {
     /// Answers the request: all results have arrived.
     fn finish(&self) {
+        // Cancel or the TimeoutHint was faster.
         if self.pending.is_answered() {
             return;
         }
@@ -383,6 +384,7 @@ impl Deferred {
             header,
             caller: &self.caller,
             now: DateTime::now(),
+            // The response goes through `pending`, which has the id.
             request_id: 0,
             message: &self.message,
             is_refusal_told: Cell::default(),

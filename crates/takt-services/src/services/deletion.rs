@@ -134,6 +134,7 @@ impl Deletion {
             }
             let item = self.item_of(node_id);
             if item.delete_target_references {
+                // The lock of the edit ends with each turn, so that other requests use the address space in between.
                 let mut edit = turn.request.server.space.edit();
                 let detached = edit.detach(node_id, AT_ONCE);
                 turn.work.spend(REFERENCE * detached as u64);

@@ -63,6 +63,7 @@ pub(super) fn dispatch(
 ) -> Handled {
     let limits = server.budgets.encoding;
     if takt_layout::is_layout(message) {
+        // Only processes of this host agree on the fixed layout.
         if !connection.peer().is_local() {
             return Err(Fault(StatusCode::BadDecodingError));
         }
@@ -315,6 +316,7 @@ fn session_of<'c>(
     let connection: &'c Connection = connection;
     match &connection.session {
         Some(session) => {
+            // A request keeps its Session alive, even if it is refused later.
             session.touch();
             session.counters.request(type_id);
             known.counted = type_id;

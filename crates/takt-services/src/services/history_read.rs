@@ -123,6 +123,7 @@ impl Operations for HistoryRead {
             return Err(Fault(StatusCode::BadTimestampsToReturnInvalid));
         }
         let details = match release {
+            // A release reads nothing, so its details do not matter.
             true => Details::Unsupported,
             false => Details::parse(details, items.len())?,
         };
@@ -233,6 +234,7 @@ impl HistoryRead {
         let view = server.space.view();
         let caller = turn.request.caller;
         let node = view.node(node_id).ok_or(StatusCode::BadNodeIdUnknown)?;
+        // A client must not learn that a node exists if it may not see it.
         access::check_browse(caller, &node).map_err(|_| StatusCode::BadNodeIdUnknown)?;
         if matches!(self.details, Details::Events(_)) {
             if node.node_class() != NodeClass::Object || !node.is_historized() {

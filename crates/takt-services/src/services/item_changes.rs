@@ -117,6 +117,7 @@ impl<C: Change> Operations for Changes<C> {
             let is_auditor = engine.dispatch.is_auditor(&turn.session.caller.load());
             let (subscription, removed) =
                 engine.subscription_to_change(&turn.session.id, self.subscription_id)?;
+            // A request for the Subscription shows that its client is alive.
             subscription.machine.reset_lifetime();
             let mut changing = Changing {
                 server,

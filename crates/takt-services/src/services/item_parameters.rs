@@ -70,6 +70,7 @@ impl Revision {
         }
         let filter = match view.node(&watched.node_id) {
             Some(node) => Filter::of_request(&requested.filter, view, &node, watched.attribute_id)?,
+            // The node of a restored item may be missing: the item reports BadNodeIdUnknown.
             None => Filter::default(),
         };
         let queue_size =
@@ -90,6 +91,7 @@ impl Revision {
             queue_size,
             discard_oldest: requested.discard_oldest,
             timestamps: self.timestamps,
+            // They are saved with the Subscription, and revised once more after a restart.
             requested: subscription
                 .is_durable()
                 .then(|| Box::new(requested.clone())),

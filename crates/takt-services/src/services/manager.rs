@@ -78,9 +78,11 @@ impl Manager {
         work.spend(OPERATION);
         let mut edit = server.space.edit();
         let (result, changes) = plan(&mut edit).map_err(|error| error.status_code())?;
+        // All changes are authorized before the first one is kept, so an operation is done as a whole or not at all.
         for change in &changes {
             self.authorize(change)?;
         }
+        // Memory comes before the commit: what the rules have kept cannot be taken back.
         let memory = edit.reserve_memory(&changes);
         let memory = memory.map_err(|_| StatusCode::BadOutOfMemory)?;
         self.rules.commit(&self.caller, &changes, self.losses)?;

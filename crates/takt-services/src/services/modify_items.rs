@@ -75,6 +75,7 @@ impl Modify {
             subscription,
             &item.item_to_monitor,
             &modify.requested_parameters,
+            // The part of the sampling budget that the item has now is free for it.
             item.sampling().load,
         )?;
         let result = MonitoredItemModifyResult {
@@ -110,6 +111,7 @@ impl Change for SetMode {
     fn change(&mut self, changing: &mut Changing<'_>, id: u32) -> StatusCode {
         match changing.subscription.item(id) {
             Ok(item) => {
+                // An item that begins to be sampled gets a value at once, and does not wait for its first period.
                 let begins = !item.is_sampled();
                 changing.removed.discard(item.set_mode(self.0));
                 if begins && item.is_sampled() {

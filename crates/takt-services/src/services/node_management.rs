@@ -157,6 +157,7 @@ impl<O: Operation> Operations for Changes<O> {
         let announced = self.manager.announced.memory();
         let response = response_size(count, O::Done::SIZE) + message + announced;
         let waiting = turn.is_inline.then_some(message);
+        // No operation begins unless there is memory for its result.
         self.reserved = Some(Reserved::new(&turn.session.memory, waiting, response)?);
         self.results.reserve(count);
         Ok(())

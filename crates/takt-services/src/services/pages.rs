@@ -265,6 +265,7 @@ impl Page {
             }
             self.count += 1;
         }
+        // Up to `searched` there is nothing more for the client, so the next page need not look there again.
         self.position = walk.position.max(self.searched);
         self.finish(turn)
     }

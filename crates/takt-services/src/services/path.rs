@@ -131,6 +131,7 @@ impl Path {
             view.node(element.reference_type)
                 .is_some_and(|node| node.node_class() == NodeClass::ReferenceType)
         };
+        // A null ReferenceType stands for all references (OPC 10000-4, 7.30).
         if !element.reference_type.is_null() && !is_reference_type() {
             return Step::Failed(StatusCode::BadReferenceTypeIdInvalid);
         }
@@ -175,6 +176,7 @@ impl Path {
                             node.browse_name() == element.target_name
                                 && access::check_browse(caller, &node).is_ok()
                         });
+                        // Several references may lead to the same node.
                         if matches && self.known.insert(target.to_owned()) {
                             self.found.push(target.to_owned());
                         }

@@ -112,11 +112,13 @@ impl Steps for ReadSteps {
         };
         let readable = access::may_read(context.caller, &node);
         if let (true, Some(Value::Remote(remote))) = (readable, node.value())
+            // An invalid range is an error that needs no source.
             && NumericRange::of_request(item.index_range).is_ok()
         {
             let max_age = context.options.max_age;
             let is_young = |cached: &CachedValue| cached.satisfies(max_age, DateTime::now());
             if remote.cached().is_some_and(is_young) {
+                // The kept value is sent.
                 return;
             }
             let read = RemoteRead {

@@ -61,6 +61,7 @@ fn renumber_value(sample: &mut Sample, map: &NamespaceMap) {
             sample.value = value.encode_to_vec();
         }
         Err(_) => {
+            // The NodeIds in such a value cannot be corrected: they would name other nodes.
             sample.value.clear();
             sample.status = StatusCode::BadDecodingError;
         }

@@ -79,6 +79,7 @@ impl Request<'_> {
     /// Records an action, if anybody receives audit records, and tells the [`Users`](crate::Users) if it is refused.
     #[inline]
     pub(crate) fn audit<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
+        // `Users` are told of a refusal, also if nobody receives audit records.
         if self.server.is_audited() || status == StatusCode::BadUserAccessDenied {
             self.record_action(status, action);
         }
@@ -96,6 +97,7 @@ impl Request<'_> {
         };
         if status == StatusCode::BadUserAccessDenied
             && let (Some(service), Some(users)) = (service, self.server.users())
+            // The last condition, because it changes the cell.
             && !self.is_refusal_told.replace(true)
         {
             users.refused(self.caller, service);

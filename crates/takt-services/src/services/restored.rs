@@ -95,6 +95,7 @@ impl Server {
         let has_moved = current.get(..namespaces.len()) != Some(&namespaces[..]);
         let moved = has_moved.then(|| NamespaceMap::between(&namespaces, &current));
         let count = decoder.array_length(4)?.unwrap_or_default();
+        // All are decoded first, so damaged bytes restore nothing.
         let mut saved = Vec::new();
         for _ in 0..count {
             let mut subscription = SavedSubscription::decode(&mut decoder)?;
@@ -139,6 +140,7 @@ impl Server {
         items: Vec<SavedItem>,
         now: Now,
     ) -> Result<(), StatusCode> {
+        // A restored Subscription has no Session until a client takes it over.
         let allotment = engine.allotment(&NodeId::NULL, id, items.len());
         let mut revision = Revision::with(TimestampsToReturn::Both, allotment);
         let mut room = engine.room_for_items(id, now);
@@ -159,6 +161,7 @@ impl Server {
             }
         }
         let (subscription, _) = engine.subscription_to_change(&NodeId::NULL, id)?;
+        // Links come last, because both items have to exist.
         for (from, to) in links {
             for to in to {
                 if let (Ok(from), Ok(to)) = (subscription.item(from), subscription.item(to)) {
@@ -182,6 +185,7 @@ impl Server {
         let owner = Arc::clone(&engine.subscription(&NodeId::NULL, id)?.owner);
         let is_auditor = engine.dispatch.is_auditor(&owner);
         let subscription = engine.subscription(&NodeId::NULL, id)?;
+        // The bytes come from a file, so they are checked as those of a request are.
         if !(0..=2).contains(&saved.request.monitoring_mode.0) {
             return Err(StatusCode::BadMonitoringModeInvalid);
         }

@@ -131,6 +131,7 @@ fn create_session(
         server_endpoints,
         server_certificate,
         server_signature,
+        // The transport limits the size of messages itself.
         max_request_message_size: 0,
         ..CreateSessionResponse::default()
     };

@@ -210,6 +210,7 @@ pub(crate) fn publish(
     }
     let handle = request.header.request_handle;
     let completed = Arc::clone(&connection.completed);
+    // The results of the acknowledgements wait with the request.
     let memory = acknowledgements.len() * size_of::<StatusCode>();
     let pending = Pending::new(
         request.request_id,
@@ -224,6 +225,7 @@ pub(crate) fn publish(
         if !engine.has_subscriptions(&session.id) {
             return Err(Fault(StatusCode::BadNoSubscription));
         }
+        // Only now: a request that is refused at once must not be found by Cancel.
         let pending = session.keep_pending(pending);
         let results = engine.acknowledge(&session.id, acknowledgements);
         let deadline = match request.header.timeout_hint {

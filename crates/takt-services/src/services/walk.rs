@@ -26,6 +26,7 @@ pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) 
         return Some(cursor.position);
     };
     let before = cursor.position.checked_sub(1)?;
+    // References of namespace 0 are never deleted, so they keep their positions.
     if references.is_standard(before) {
         return Some(cursor.position);
     }

@@ -272,6 +272,7 @@ fn write_part(
         Value::Stored(stored) if stored.origin().is_some() => Err(StatusCode::BadNoCommunication),
         Value::Stored(stored) => stored.update(|current| Ok((merge(current.value)?, status, time))),
         Value::Callback(source) => {
+            // This is not atomic: a callback can only be read and written.
             let whole = merge(source.read().value)?;
             result(source.write(&item.data_value(whole)))
         }

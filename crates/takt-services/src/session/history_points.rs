@@ -46,6 +46,7 @@ impl HistoryPoints {
     /// Keeps a point and returns the name by which the client refers to it; `None` if there is no memory for it.
     pub(crate) fn insert(&mut self, point: HistoryPoint) -> Option<[u8; 8]> {
         while self.points.len() >= self.capacity {
+            // With a capacity of 0 there is none to give way, and none is kept.
             let (_, oldest) = self.points.pop_front()?;
             self.charge.force(self.charge.bytes() - oldest.memory());
         }

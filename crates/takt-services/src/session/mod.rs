@@ -84,6 +84,7 @@ impl Session {
     /// Returns true if requests of this channel may use the Session. A single comparison, because this is on the hot path.
     #[inline]
     pub(crate) fn is_usable(&self, channel: u64) -> bool {
+        // Relaxed suffices: only the number counts, and `caller` has its own ordering.
         self.bound.load(Ordering::Relaxed) == channel
     }
 
@@ -126,6 +127,8 @@ impl Session {
     /// BadSessionClosed if the Session was closed meanwhile.
     pub(crate) fn activate(&self, caller: Arc<Caller>) -> Result<(), StatusCode> {
         let channel = caller.channel.id;
+        // The caller comes before the channel: a request that finds the channel bound must not act as the caller
+        // before.
         self.caller.store(caller);
         // Before the channel is bound: from then on it may be lost.
         self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);

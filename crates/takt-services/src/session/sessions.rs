@@ -80,6 +80,7 @@ impl Sessions {
             .map_or(0, |_| EPHEMERAL_KEY);
         let texts = new.caller.memory() + new.endpoint_url.as_str().len();
         let bytes = size_of::<Session>() + texts + key;
+        // Strangers can create Sessions, which therefore count in a budget of their own until they are activated.
         let charge = new.memory_before.charge_message(bytes);
         let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;

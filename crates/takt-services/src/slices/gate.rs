@@ -32,6 +32,7 @@ impl Gate {
             inner.is_open = true;
             inner.waiting.take()
         };
+        // After the lock is released, because the request goes on within this call.
         if let Some(go_on) = waiting {
             go_on();
         }

@@ -241,6 +241,7 @@ impl<C> Tasks<C> {
             queue.turns.retain(|waiting| *waiting != channel);
             queue.by_channel.remove(&channel).unwrap_or_default()
         };
+        // A task that is running at the moment is not among them: `put_back` subtracts it.
         self.count.fetch_sub(tasks.len(), Ordering::Relaxed);
         for mut task in tasks {
             task.abandon(context);

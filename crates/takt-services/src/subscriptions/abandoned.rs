@@ -52,6 +52,7 @@ impl Engine {
         if is_short && self.removed.is_empty() {
             self.give_way(now);
         }
+        // While memory is being given back, the next slice looks again: another Subscription may have to follow.
         let earliest = match is_short && !self.removed.is_empty() {
             true => now.instant,
             false => now.instant + LOOK,
@@ -69,6 +70,7 @@ impl Engine {
         if self.removed.is_empty() {
             self.give_way(now);
         }
+        // Half of a slice: the request itself takes the other half.
         self.slice = Slice::new(self.work_per_slice / 2);
         self.give_back();
     }

@@ -62,6 +62,7 @@ impl Engine {
             work_per_slice,
             dispatch,
             durable_observer: None,
+            // A message has room for something even if the limit is very small.
             max_message: max_response_size
                 .saturating_sub(RESPONSE_OVERHEAD)
                 .max(8 << 10),

@@ -155,6 +155,7 @@ impl Dispatch {
                 "Events were lost: they are reported faster than delivered"
             );
             let overflow = self.queue.complete(overflow().to(audience));
+            // The history shows the loss as well.
             self.queue.record(&overflow, &notifiers(&overflow, view));
             return Some(Delivery::for_all(overflow));
         }
@@ -204,6 +205,7 @@ impl Dispatch {
                 let event = Event::new(event_type, ids::SERVER).source_name("Server");
                 self.queue.complete(event.message(message))
             };
+            // The states as of now: later changes come as Events of their own.
             let retained = self.queue.refreshed();
             slice.spend_units(1 + u64::try_from(retained.len() / 16).unwrap_or(0));
             let start =

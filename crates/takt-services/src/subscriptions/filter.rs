@@ -65,6 +65,7 @@ impl Filter {
             DeadbandType::Percent if (0.0..=100.0).contains(&value) => {
                 let range =
                     range(view, node).ok_or(StatusCode::BadMonitoredItemFilterUnsupported)?;
+                // The two ends of a range may be exchanged.
                 (range.high - range.low).abs() * value / 100.0
             }
             DeadbandType::Absolute | DeadbandType::Percent => {

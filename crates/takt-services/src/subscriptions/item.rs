@@ -295,7 +295,7 @@ impl MonitoredItem {
                 Some(_) => encoder.bytes(&sample.value),
                 None => sample.encode(parameters.timestamps, encoder),
             });
-            // encoder.position() > room.max { || The encoder has a few bytes more, for the end of the message.
+            // The encoder has a few bytes more than `room.max`, for the end of the message.
             if written.is_err() || encoder.position() > room.max {
                 encoder.truncate(start);
                 if is_first && count == 0 && parameters.events.is_some() {
@@ -444,6 +444,7 @@ impl MonitoredItem {
     /// Links to another item (SetTriggering, OPC 10000-4, 5.13.5).
     pub(crate) fn link(&self, to: &Arc<Self>) -> Result<(), StatusCode> {
         let mut state = self.state();
+        // A deleted item does not know the items that link to it, so its links are removed here.
         state.links.retain(|link| link.strong_count() > 0);
         let to = Arc::downgrade(to);
         if !state.links.iter().any(|link| link.ptr_eq(&to)) {

@@ -69,6 +69,7 @@ impl Engine {
         {
             return Err(StatusCode::BadTooManySubscriptions);
         }
+        // The limits of this server may differ from those of the server before.
         let revised = Revised::of_request(
             saved.publishing_interval.as_secs_f64() * 1000.0,
             // The lifetime follows below, in hours.
@@ -83,6 +84,7 @@ impl Engine {
         let memory = self.durable_memory();
         self.insert(saved.id, client, &memory, revised, settings, now)?;
         let item_ids = saved.items.iter().map(|item| item.id);
+        // New items get ids behind those of all restored ones, even if the file is damaged.
         let last_item_id = item_ids.fold(saved.last_item_id, u32::max);
         if let Some(subscription) = self.subscriptions.get_mut(&saved.id) {
             subscription.restore(

@@ -25,6 +25,7 @@ const BYTES_PER_UNIT: usize = 4096;
 
 /// Returns the units of work that one sample costs: 1 for a small value in memory.
 pub(crate) fn cost(value: Option<&Value>) -> u32 {
+    // One less than the maximum, because 1 is added.
     let of_size = |bytes: usize| u32::try_from(bytes / BYTES_PER_UNIT).unwrap_or(u32::MAX - 1);
     match value {
         Some(Value::Stored(stored)) => 1 + of_size(stored.size_of_value()),
@@ -46,6 +47,7 @@ impl Load {
     /// Returns the load of an item with this cost and sampling interval.
     pub(crate) fn of(cost: u32, interval: Duration) -> Self {
         let work = u128::from(cost) * 1000 * 1_000_000_000;
+        // Rounded up: many small loads must not look like none.
         let load = work.div_ceil(interval.as_nanos().max(1));
         Self(u64::try_from(load).unwrap_or(u64::MAX))
     }
@@ -53,6 +55,7 @@ impl Load {
     /// Returns the shortest interval at which an item with this cost has no higher load; `None` if there is none.
     fn interval(self, cost: u32) -> Option<Duration> {
         let work = u128::from(cost) * 1000 * 1_000_000_000;
+        // Rounded up: the load of the interval must not exceed the granted one.
         let nanos = work.div_ceil(u128::from((self.0 > 0).then_some(self.0)?));
         Some(Duration::from_nanos(u64::try_from(nanos).ok()?))
     }

@@ -63,6 +63,7 @@ impl Engine {
             if let Some(request) = queue.pop() {
                 let publication = Publication {
                     subscription,
+                    // No message of the Subscription is left for this Session: it has ended, or another one has it.
                     available_sequence_numbers: Vec::new(),
                     more_notifications: false,
                     message,
@@ -74,6 +75,7 @@ impl Engine {
         let late = queue.subscriptions.iter().filter_map(|id| {
             let subscription = self.subscriptions.get(id)?;
             let wants = subscription.machine.wants_request();
+            // The smallest one is served, so the highest priority has to be the smallest number.
             wants.then_some((u8::MAX - subscription.priority, subscription.turn, *id))
         });
         let Some((_, _, id)) = late.min() else { return };

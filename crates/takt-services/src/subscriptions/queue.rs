@@ -134,6 +134,7 @@ impl Queue {
         if !self.reserve(sample.size()) {
             sample.value = Vec::new();
             sample.status = StatusCode::BadOutOfMemory;
+            // The StatusCode is kept even beyond the budget: the client has to learn of the loss.
             self.charge.force(self.item + self.queued + sample.size());
         }
         if lost && self.size > 1 {
@@ -197,6 +198,7 @@ impl Queue {
         if !is_reserved && !self.samples.is_empty() {
             return;
         }
+        // An empty queue takes it even beyond the budget: the client has to learn of the loss.
         if !is_reserved {
             self.charge.force(self.item + self.queued + overflow.size());
         }

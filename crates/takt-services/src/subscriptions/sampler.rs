@@ -84,6 +84,7 @@ impl<'s> Sampler<'s> {
             }
             return cost;
         }
+        // The general path knows no generations, so a later sample must not rely on an older one.
         item.set_seen(Seen::Nothing);
         let value = value_of(&self.view, caller, watched, self.now, self.sources.max_size);
         item.offer(Sample::of(&value, self.now));

@@ -178,6 +178,7 @@ impl Subscription {
         self.publishing_interval = revised.publishing_interval;
         self.max_notifications = revised.max_notifications;
         self.priority = priority;
+        // The hours stay the same, and are another number of the new intervals.
         if let Some(lifetime) = self.durable {
             self.set_durable(lifetime);
         }

@@ -54,6 +54,7 @@ impl Engine {
             self.deliver_events(sources);
         }
         self.slice.extend(self.work_per_slice / 2);
+        // Turns of sampling do not matter for publishing.
         due.sort_unstable_by_key(|(last, _, turn, id)| (*last, *turn, *id));
         for (_, _, _, id) in due {
             self.publish_due(id, now);
@@ -68,6 +69,7 @@ impl Engine {
                 session.time_out(now.instant);
             }
         }
+        // Units that the other parts have not used serve to give back memory.
         self.give_back();
         self.slice.spent()
     }

@@ -48,6 +48,7 @@ fn variables(client: &Client) -> Vec<NodeId> {
             .add()
             .unwrap()
     })
+    // A Variable of the standard's table, whose value the server itself gives.
     .chain([NodeId::from(takt_ua::ids::SERVER_SERVICE_LEVEL)])
     .collect()
 }
@@ -117,6 +118,7 @@ fn reads_and_writes() {
         assert_eq!(allocations(&mut client, &message), 0, "Read of all, {form}");
     }
 
+    // The last two cannot be written: the callback and the ServiceLevel.
     for node in &nodes[..6] {
         let value = client.read_value(node.clone()).value.unwrap();
         let write = WriteRequest {
@@ -172,6 +174,7 @@ fn calls() {
             input_arguments: vec!["Grüße".into(), numbers.clone().into()],
         }],
     };
+    // Seven bytes, because two of the five letters have two.
     let expected = [Variant::from(7_u32), Variant::from(numbers)];
     let laid_out = client.call_laid_out(&request).unwrap();
     assert_eq!(laid_out.results[0].output_arguments, expected);

@@ -92,6 +92,7 @@ impl Edit<'_> {
         node_id: &NodeId,
         handler: MethodHandler,
     ) -> Result<(), AddressSpaceError> {
+        // A Call compares its arguments with these, without a search for the Property.
         let inputs = self.space.view().input_arguments(node_id);
         self.set_binding(
             node_id,

@@ -150,6 +150,7 @@ impl<'a> Edit<'a> {
             }
         }
         node.change_references(|references| *references = ReferenceList::from(stored.clone()));
+        // The binding comes before the node is visible: no reader finds a Variable without its value.
         self.rebind(&node, binding);
         // Now, because the node is shared from the next step on.
         if let Some(bytes) = memory {
@@ -256,6 +257,7 @@ impl<'a> Edit<'a> {
         }
         let both_ends = references
             .iter_from(0)
+            // A reference with one end leaves nothing at its target.
             .filter(|reference| !reference.has_one_end());
         let some: Vec<_> = both_ends.take(few).cloned().collect();
         // A change would copy the list while it is borrowed.
@@ -302,6 +304,7 @@ impl<'a> Edit<'a> {
                     && known.target == reference.target.as_ref()
             });
             return Err(if exists {
+                // A reference that exists and was not removed is one of the standard's table.
                 AddressSpaceError::NoDeleteRights(source.clone())
             } else {
                 AddressSpaceError::NoSuchReference {

@@ -30,6 +30,7 @@ macro_rules! node_attributes {
         impl NodeAttributes for $type {
             fn of(given: GenericAttributes) -> Option<Self> {
                 let mut attributes = Self {
+                    // The bits of the other attributes follow from the values that are given.
                     specified_attributes: given.specified_attributes
                         & (specified::DISPLAY_NAME | specified::DESCRIPTION),
                     display_name: given.display_name,
@@ -142,6 +143,7 @@ pub(super) fn access(
             _ => {}
         }
     }
+    // Without access of its own, a node is read by the hot path.
     Ok((!access.is_default()).then(|| Box::new(access)))
 }
 

@@ -186,6 +186,7 @@ fn variable(view: &View<'_>, item: &AddNodesItem) -> Result<Parts, AddressSpaceE
         ),
         historizing: pick(mask, specified::HISTORIZING, given.historizing, false),
     };
+    // Bit 7 is reserved (OPC 10000-3, 8.57).
     if attributes.access_level & !0x7F != 0 {
         return Err(AddressSpaceError::NodeAttributesInvalid(
             "AccessLevel has unknown bits",

@@ -32,6 +32,7 @@ impl Namespaces {
             uris: ArcSwap::from_pointee(uris),
             free: Mutex::default(),
             aliases: ArcSwap::default(),
+            // Two indices are used from the beginning, and an index has 16 bits.
             capacity: capacity.clamp(2, usize::from(u16::MAX) + 1),
         }
     }
@@ -100,6 +101,7 @@ impl Namespaces {
     pub(crate) fn planned<'u>(&self, wanted: &'u [String]) -> HashMap<&'u str, u16> {
         let free = self.free();
         let uris = self.uris.load();
+        // In reverse order, so that the first of equal URIs counts, as it does in `index_of`.
         let known = uris.iter().enumerate().rev();
         let mut planned: HashMap<&str, usize> = known.map(|(index, uri)| (&**uri, index)).collect();
         let mut unused = free.iter().copied().map(usize::from).chain(uris.len()..);

@@ -134,6 +134,7 @@ impl Edit<'_> {
                 item.target_node_id.node_id,
             ));
         };
+        // An Object or a Variable without a TypeDefinition is not valid.
         if item.reference_type_id.standard_id() == Some(ids::HAS_TYPE_DEFINITION) {
             return Err(AddressSpaceError::NoDeleteRights(item.source_node_id));
         }
@@ -166,6 +167,7 @@ impl View<'_> {
         });
         parents.all(|parent| match parent.local_target() {
             Some(parent) => doomed.contains(&parent.to_owned()),
+            // A parent at another server may still refer to the child.
             None => false,
         })
     }

@@ -98,6 +98,7 @@ impl Edit<'_> {
         let type_definition = item.type_definition.node_id.clone();
         changes.push(Change::AddNode(Box::new(item)));
         if !type_definition.is_null() {
+            // Required children are in the namespace of their instance.
             let namespace = node_id.namespace;
             let mut new_node_id =
                 |item: &AddNodesItem| choose(item).unwrap_or_else(|| self.free_node_id(namespace));

@@ -201,6 +201,7 @@ impl View<'_> {
             if built_in_type == BuiltInType::ExtensionObject {
                 self.check_structures(variable.data_type, value)?;
             }
+            // The rank of a part differs from that of the whole.
             if !is_part {
                 check_rank(variable, value)?;
             }

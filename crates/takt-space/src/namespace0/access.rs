@@ -33,6 +33,8 @@ static SECURITY_DIAGNOSTICS: LazyLock<NodeAccess> = LazyLock::new(|| {
 
 fn readable_by(roles: &[UserRole]) -> NodeAccess {
     let mut access = NodeAccess::default();
+    // Everybody may browse: the nodes are in the standard's NodeSet anyway, and only their values tell about other
+    // clients.
     for role in UserRole::ALL {
         access.grant(role, PermissionType::Browse);
     }

@@ -28,7 +28,7 @@ fn damage_does_not_panic() {
     for length in [0, 1, 3, 4, 63, 64, 1000, original.len() - 1] {
         assert!(Table::new(&original[..length]).is_none(), "{length}");
     }
-    // A reproducible sequence of changes; each changes 400 bytes anywhere after the version.
+    // A reproducible sequence of changes; each changes 400 bytes anywhere after the header.
     let mut seed = 0x9E37_79B9_7F4A_7C15u64;
     let mut random = move || {
         seed ^= seed << 13;

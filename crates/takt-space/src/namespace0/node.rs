@@ -97,6 +97,7 @@ impl StandardNode {
     /// Returns the identifier of the DataType.
     #[inline]
     pub fn data_type(self) -> u32 {
+        // The field of the record has another meaning for a ReferenceType: the offset of its InverseName.
         if self.has_value() {
             TABLE.u32(self.position, 20)
         } else {
@@ -134,6 +135,7 @@ impl StandardNode {
     /// Returns AccessLevel and UserAccessLevel of a Variable, which are the same.
     #[inline]
     pub fn access_level(self) -> u8 {
+        // The byte is the EventNotifier of an Object.
         if self.node_class() == NodeClass::Variable {
             TABLE.u8(self.position, 33)
         } else {

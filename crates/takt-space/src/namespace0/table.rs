@@ -33,6 +33,7 @@ impl<'a> Table<'a> {
         let Some((magic, _)) = bytes.split_at_checked(MAGIC.len()) else {
             return None;
         };
+        // A constant function cannot compare slices, but it can compare numbers.
         if u32_at(magic, 0) != u32_at(MAGIC, 0)
             || u32_at(bytes, 4) != VERSION
             || u32_at(bytes, 56) as usize != bytes.len()
@@ -77,6 +78,7 @@ impl<'a> Table<'a> {
     pub(super) fn find(&self, id: u32) -> Option<u16> {
         let entry = usize::try_from(id).ok()?.checked_mul(2)?;
         let position = u16::from_le_bytes(*self.index.get(entry..)?.first_chunk()?);
+        // The comparison excludes positions of a damaged table and `u16::MAX`, which stands for no node.
         (position < self.len()).then_some(position)
     }
 
@@ -147,6 +149,7 @@ impl<'a> Table<'a> {
     }
 
     fn entries(self, position: u16) -> std::slice::ChunksExact<'a, u8> {
+        // Saturating, because the numbers of a damaged table may be of any size: then the node has no references.
         let first = usize::try_from(self.u32(position, 12))
             .unwrap_or(usize::MAX)
             .saturating_mul(4);

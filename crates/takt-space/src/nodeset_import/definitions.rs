@@ -92,6 +92,7 @@ impl<'a> Types<'a, '_, '_> {
         let encoding = self
             .binary_encodings
             .get(&node.node_id)
+            // An abstract structure has no values, so it needs no encoding, even if the document lists one.
             .filter(|_| !is_abstract);
         let encoding = encoding
             .map(|encoding| (*encoding).clone())

@@ -107,6 +107,7 @@ pub(super) fn order(documents: &[Vec<ModelTableEntry>]) -> Vec<usize> {
                 .iter()
                 .flat_map(|model| &model.required_models);
             required.into_iter().all(|required| {
+                // A document may require a model that it defines itself; it does not wait for itself.
                 let mut others = waiting.iter().filter(|other| **other != index);
                 !others.any(|other| defines(&documents[*other], &required.uri))
             })

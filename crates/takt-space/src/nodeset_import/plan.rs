@@ -150,6 +150,7 @@ fn check_type_reference(
     reference: &takt_nodeset::Reference,
 ) -> Result<(), ImportError> {
     match (reference.reference_type.standard_id(), reference.is_forward) {
+        // The other direction is not checked: a type works without one of its subtypes.
         (Some(ids::HAS_SUBTYPE), false) => nodes.require(
             reference.line,
             &reference.target,

@@ -16,6 +16,8 @@ pub(super) fn retain(nodeset: &mut NodeSet) {
         .iter()
         .map(|node| (&node.node_id, node))
         .collect();
+    // All nodes are classified before the first one is removed, because a parent may be removed before its child is
+    // examined.
     let below_types: HashSet<NodeId> = nodeset
         .nodes
         .iter()

@@ -173,6 +173,7 @@ impl DataTypeCache {
         }
         let written = DescribedValues::new(&self.types, EnumerationForm::NameAndNumber);
         for (_, value) in values.iter().filter(|(_, value)| may_contain(value)) {
+            // Only the search for unknown encodings counts here, not the text.
             let _ = written.value(value, None);
         }
         let undecoded = written.take_undecoded().into_iter();

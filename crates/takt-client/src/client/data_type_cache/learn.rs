@@ -70,6 +70,7 @@ pub(super) trait DataTypeServices: Requests + Sized {
         let mut queue = data_types.to_vec();
         loop {
             let mut seen = HashSet::new();
+            // Fields may lead to further DataTypes without end, and no more of them are kept anyway.
             queue.truncate(MOST_TYPES);
             queue.retain(|id| !id.is_null() && !cache.is_asked(id) && seen.insert(id.clone()));
             let batch: Vec<NodeId> = queue.drain(..queue.len().min(BATCH)).collect();
@@ -151,6 +152,7 @@ pub(super) trait DataTypeServices: Requests + Sized {
                 (None, Definition::None(reason)) => cache.refuse(id, reason),
                 (None, _) => cache.refuse(id, "its supertypes do not lead to a built-in type"),
                 (Some(Root::Structure | Root::OptionSet), _) if other.is_abstract => {
+                    // A value of an abstract type is one of a subtype, within an ExtensionObject.
                     cache.insert_simple(id, BuiltInType::ExtensionObject);
                 }
                 (Some(Root::OptionSet), _) => {
@@ -285,9 +287,11 @@ pub(super) trait DataTypeServices: Requests + Sized {
         };
         self.learn_data_types(cache, &candidates).await?;
         if is_known(cache) {
+            // It was asked for as a DataType above, and may have been refused as one.
             cache.refused.remove(encoding);
             return Ok(());
         }
+        // A value may be of a subtype of the declared DataType.
         let subtypes = self.subtypes(declared, budget).await?;
         let ids: Vec<NodeId> = subtypes.into_iter().map(|(id, _)| id).collect();
         self.learn_data_types(cache, &ids).await?;

@@ -287,5 +287,6 @@ fn left_sessions_are_closed_in_their_own_run_only() {
     let mut next = Side::new(false);
     next.options = one.options.clone();
     next.open();
+    // The first one is that of the other client, with the token of the Session that was left.
     assert_eq!(sessions(), [1, 2]);
 }

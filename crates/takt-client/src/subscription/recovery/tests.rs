@@ -129,6 +129,7 @@ impl Fake {
                     request.methods_to_call[0].method_id,
                     NodeId::from(ids::SERVER_RESEND_DATA)
                 );
+                // A call that fails counts as well.
                 self.requests.push((name, 1));
                 let status = self.resends.pop_front().unwrap_or(Ok(GOOD))?;
                 if status.is_good() && !self.resends_nothing {

@@ -61,6 +61,7 @@ struct State {
 impl State {
     /// Returns the time of the earliest next check.
     fn allowed_at(&self) -> Instant {
+        // Soon after the start of the host, an Instant may not reach back that far.
         let burst = PAUSE * (BURST - 1);
         self.paid.checked_sub(burst).unwrap_or(self.paid)
     }
@@ -154,6 +155,7 @@ impl Queue {
         };
         if self.lanes.len() >= MAX_LANES && !self.lanes.contains_key(&lane) {
             self.lanes
+                // A lane that has not rested stays: without its state, its guesses would get a new burst.
                 .retain(|_, state| !state.waiting.is_empty() || state.paid > arrived);
         }
         let rested = State {
@@ -184,6 +186,7 @@ impl Queue {
             let may = now >= state.allowed_at() && (is_quick || now >= self.free_at);
             let next = if may { state.take() } else { None };
             if next.is_some() {
+                // The time of a rest is not saved: a lane has one burst at most.
                 state.paid = state.paid.max(now) + PAUSE;
             }
             if !state.waiting.is_empty() {
@@ -199,6 +202,7 @@ impl Queue {
     /// Notes a check that has taken some time.
     pub(super) fn done(&mut self, outcome: Outcome, took: Duration, now: Instant) {
         if !outcome.is_quick {
+            // The pause is as long as the check, so checks take half of a processor at most.
             self.free_at = now + took;
         }
         if !outcome.is_right {
@@ -215,6 +219,7 @@ impl Queue {
     }
 
     fn refuse(&mut self, arrived: Instant, end: Box<dyn FnOnce() + Send>) {
+        // Checks do not end in the order in which their logins have arrived.
         let after = self
             .refusals
             .partition_point(|(other, _)| *other <= arrived);
@@ -248,6 +253,7 @@ impl Queue {
         let due = self
             .refusals
             .partition_point(|(arrived, _)| is_due(*arrived));
+        // Too early is better than an unlimited number of Sessions that wait for a refusal.
         let excess = self.refusals.len().saturating_sub(MAX_REFUSALS);
         self.refusals
             .drain(..due.max(excess))

@@ -65,6 +65,7 @@ impl<T: for<'d> Decode<'d>> Items<T> {
         let end = turn.offset(&decoder);
         turn.work.spend(1);
         turn.work.spend_bytes(end - self.offset);
+        // Decoded elements may take far more memory than the message has bytes.
         turn.work.spend_memory(decoder.memory());
         self.offset = end;
         self.remaining -= 1;

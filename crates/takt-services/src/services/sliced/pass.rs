@@ -118,6 +118,7 @@ impl Pass<'_> {
                 }
             }
             index += 1;
+            // This is checked after the operation: each slice does at least one, so every request comes to an end.
             if units >= allowed {
                 break;
             }

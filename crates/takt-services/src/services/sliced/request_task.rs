@@ -114,6 +114,7 @@ impl RequestTask {
         };
         // The response may take what the Session has left, beside its own part.
         let memory = self.charge.bytes() + self.session.memory.available();
+        // A small response is possible in any case, because budgets keep a reserve for it.
         let memory = memory.max(SMALL_MESSAGE);
         let mut response = Encoder::continuing(&mut self.response, self.max_response.min(memory));
         let progress = service.run(&mut Turn {
@@ -185,6 +186,7 @@ impl Task<Server> for RequestTask {
                 }
             }
             Ok(Progress::Settling(settling)) => {
+                // `settling` has reserved memory for the response.
                 self.charge.force(0);
                 let (pending, session) = (Arc::clone(&self.pending), Arc::clone(&self.session));
                 settling.wait(pending, session, self.max_response);

@@ -40,6 +40,7 @@ impl MonitoredItem {
                 requested_parameters: requested.clone(),
             },
             timestamps: state.parameters.timestamps,
+            // Without its value, a sample cannot be compared with the next one.
             last: state.last.clone().filter(|_| !state.has_forgotten),
             samples,
             has_overflow_event,

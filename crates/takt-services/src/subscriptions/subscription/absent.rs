@@ -25,14 +25,17 @@ impl Subscription {
         let mut items = self.items.values();
         self.is_paused = !self.is_durable() && !items.any(|entry| entry.item.keeps_several());
         if self.ends.is_none() {
+            // The first one of the remaining intervals ends at `next_publish`.
             let left = self.machine.lifetime_left().saturating_sub(1);
             self.ends = Some(self.next_publish.max(now) + self.publishing_interval * left);
+            // Without a channel there are no Publish requests that the remaining messages could answer.
             self.interrupted = None;
         }
         let absence = Absence {
             since: now,
             has_ended: false,
         };
+        // The loss of the channel and the end of the Session are one absence, from its beginning.
         self.absence.get_or_insert(absence);
     }
 
@@ -64,6 +67,7 @@ impl Subscription {
         if let Some(ends) = self.ends.take() {
             let interval = self.publishing_interval;
             let left = ends.saturating_duration_since(now).as_nanos() / interval.as_nanos().max(1);
+            // An interval that has begun counts as a whole.
             let left = u32::try_from(left).unwrap_or(u32::MAX).saturating_add(1);
             self.machine.set_lifetime_left(left);
             if self.next_publish <= now {

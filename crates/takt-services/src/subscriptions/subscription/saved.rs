@@ -37,6 +37,7 @@ pub(crate) struct SavedSubscription {
 impl SavedSubscription {
     /// Leaves out sequence numbers and MonitoredItemIds that the server may have used after it saved this state.
     pub(crate) fn skip_numbers(&mut self, count: u32) {
+        // 0 is neither a sequence number nor a MonitoredItemId.
         let skip = |number: &mut u32| *number = number.wrapping_add(count).max(1);
         skip(&mut self.next_sequence_number);
         skip(&mut self.last_item_id);

@@ -167,6 +167,7 @@ fn queued_values_stay_within_the_memory_of_the_session() {
     let id = subscribe(&mut client).unwrap();
     monitor(&mut client, id, &node, 20);
     let idle = server.memory().used();
+    // All values together would be ten times as large as the budget.
     for number in 0..50_u8 {
         set(&value, vec![number; 10_000]);
         assert!(
@@ -422,11 +423,13 @@ fn large_values_that_clients_write_count_until_the_node_goes() {
         client.write_value(node.clone(), vec![0_u8; 1000]),
         StatusCode::Good
     );
+    // A value of up to 4096 bytes does not count.
     assert_eq!(server.memory_of_nodes().used(), small);
     assert_eq!(
         client.write_value(node.clone(), vec![0_u8; 100_000]),
         StatusCode::Good
     );
+    // Twice, because the memory of the value before is kept for the next one.
     assert!(server.memory_of_nodes().used() >= small + 200_000);
     assert_eq!(
         client.write_value(node.clone(), vec![0_u8; 600_000]),

@@ -170,6 +170,7 @@ fn check(response: &[u8]) {
                     return;
                 }
             )*
+            // A ServiceFault is decoded in the same way, whatever the type of the response.
             let fault: Result<ReadResponse, StatusCode> = decode(response);
             assert!(fault.is_err());
         }};

@@ -107,6 +107,7 @@ fn other_clients_are_served_while_a_password_is_checked() {
 fn known_and_unknown_names_are_refused_after_the_same_time() {
     const REFUSAL: Duration = Duration::from_secs(1);
     let (server, beginnings, release) = server();
+    // More than there are checks, so that no check waits.
     for _ in 0..9 {
         release.send(()).unwrap();
     }

@@ -110,6 +110,7 @@ fn statuses(response: &[u8]) -> Vec<StatusCode> {
 
 #[test]
 fn a_request_waits_for_the_disk_while_others_are_served() {
+    // In many slices, and in one.
     for work_per_slice in [400, u32::MAX] {
         let (server, rules) = server(work_per_slice);
         let (mut first, mut second) = (Client::new(&server), Client::new(&server));
@@ -150,6 +151,7 @@ fn results_that_rest_on_lost_changes_are_the_loss() {
     client.defer(&request, 1).unwrap();
     rules.settle(Err(StatusCode::BadOutOfMemory));
     let lost = StatusCode::BadOutOfMemory;
+    // The second name is in use only because of the first change, which is lost.
     let expected = [lost, lost, StatusCode::BadParentNodeIdInvalid];
     assert_eq!(statuses(&client.completed().1), expected);
     // Rules that give no notice have lost the changes.

@@ -74,6 +74,7 @@ fn long_path(client: &mut Client, turns: usize) -> Vec<u8> {
 
 /// Returns a response without its time.
 fn timeless(mut response: Vec<u8>) -> Vec<u8> {
+    // The time is at the beginning of the ResponseHeader, behind the four bytes of the TypeId.
     response.drain(4..12);
     response
 }
@@ -113,6 +114,7 @@ fn small_slices_give_the_result_of_one_big_slice() {
             })
         });
         let mut restored = browse;
+        // Any time, because the response cannot be decoded without one.
         restored.splice(4..4, [0; 8]);
         let browsed: BrowseResponse = decode(&restored).unwrap();
         let points: Vec<_> = browsed
@@ -311,6 +313,7 @@ fn a_long_request_needs_memory() {
     assert_eq!(fault_of(&response), StatusCode::BadOutOfMemory);
     let before = server.memory().used();
     let all = server.memory().charge(server.memory().available()).unwrap();
+    // Messages have a reserve, which has to be taken as well.
     let reserve = server.memory().limit() - server.memory().used();
     let reserve = server.memory().charge_message(reserve).unwrap();
     let request = long_browse(&mut client, 2);

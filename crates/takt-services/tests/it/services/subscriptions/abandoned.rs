@@ -169,6 +169,7 @@ fn a_session_without_a_channel_loses_nothing_for_a_while() {
         .monitor(vec![fast(&node, 1, 100, 1000.0)])
         .unwrap();
     subscriber.wait(1);
+    // Two seconds more in each round: the first one stays below the ten seconds, the second one does not.
     for (seconds, is_sampled) in [(7, true), (10, false)] {
         let token = disconnect(&mut subscriber);
         for _ in 0..seconds {
@@ -210,6 +211,7 @@ fn without_a_channel_there_is_no_publishing_timer() {
     // The lifetime goes on.
     let mut other = Subscriber::new(&server);
     other.now = subscriber.now;
+    // The lifetime is 10 000 intervals of 1 ms, and half of it is over.
     other.wait_for(Duration::from_millis(6_000));
     let ended = take_over(&mut other, subscriber.id).status_code;
     assert_eq!(ended, StatusCode::BadSubscriptionIdInvalid);
@@ -379,6 +381,7 @@ fn a_subscription_without_its_client_lives_for_an_hour_at_most() {
     let server = crate::common::server();
     let mut subscriber = Subscriber::new(&server);
     let created = subscriber.create(|request| request.requested_lifetime_count = u32::MAX);
+    // An hour has so many intervals of 100 ms.
     assert_eq!(created.unwrap().revised_lifetime_count, 36_000);
     let created = subscriber.create(|request| {
         request.requested_lifetime_count = u32::MAX;

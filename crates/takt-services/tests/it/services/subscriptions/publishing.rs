@@ -185,6 +185,7 @@ fn too_many_publish_requests_displace_the_oldest() {
         subscriber.send_publish(&[]).unwrap();
     }
     let (id, response) = subscriber.client.connection.take_completed().unwrap();
+    // The ids of a Subscriber's requests begin with 101.
     assert_eq!(id, 101);
     assert_eq!(
         decode::<PublishResponse>(&response),
@@ -201,6 +202,7 @@ fn a_lifetime_without_publish_requests_ends_it() {
     // The shortest lifetime is 5 s.
     for _ in 0..24 {
         subscriber.wait(2);
+        // A request that names a Subscription begins its lifetime anew; only the first one is left alone.
         let request = SetPublishingModeRequest {
             request_header: subscriber.client.header(),
             publishing_enabled: true,

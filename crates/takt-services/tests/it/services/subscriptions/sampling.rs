@@ -9,6 +9,7 @@ use takt_cell::Cell;
 use takt_space::{RemoteRequest, RemoteResults, RemoteSource, RemoteValue};
 use takt_ua::DateTime;
 
+// InfoType DataValue, with the bit Overflow (OPC 10000-4, 7.39.1).
 const OVERFLOW: u32 = 0x480;
 
 #[test]

@@ -101,6 +101,7 @@ fn deleted_and_modified_items_give_their_part_back() {
     };
     let modified: ModifyMonitoredItemsResponse = subscriber.client.call(request).unwrap();
     assert_eq!(modified.results[0].revised_sampling_interval, 100.0);
+    // 100 samples in a second for the second item, and 10 for the first one.
     assert_eq!(server.sampling_load(), 110);
     let request = DeleteMonitoredItemsRequest {
         request_header: subscriber.client.header(),
