@@ -141,6 +141,7 @@ impl RunSource {
         let offset = self.utc_offset;
         match self.format {
             RunFileFormat::Trace => {
+                // The first reading has noted the damage at which the records end.
                 let records = trace_reader(&self.path)?.map_while(Result::ok);
                 Ok(Box::new(records.map(move |record| TraceRecord {
                     nanos: record.nanos.saturating_sub(offset),

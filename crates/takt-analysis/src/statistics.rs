@@ -97,6 +97,7 @@ impl ExactStatistics {
     #[cold]
     fn coarsen(&mut self) {
         // At the largest shift, all samples are in two pages, and nothing more can be saved.
+        // All samples are moved each time. Half of the limit leaves room, so that this stays rare.
         while self.memory() > self.limit / 2 && self.shift < i64::BITS - 1 - BITS {
             self.shift += 1;
             let mut numbers: Vec<i64> = self.pages.keys().copied().collect();

@@ -171,6 +171,7 @@ impl Curve {
                 pass(time, own, service);
             }
         };
+        // Between two times both curves are lines, so their distance is greatest at one of these times or beside it.
         let beside = self.beside(service);
         for (index, (time, own, service)) in beside.iter().copied().enumerate() {
             compare(time, &own.value(time), &service.value(time));

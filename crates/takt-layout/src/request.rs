@@ -43,6 +43,7 @@ impl<'a> RequestReader<'a> {
         }
         let kind = u16_at(head, 2);
         let service = Service::of_request(kind).ok_or(LayoutError::Kind(kind))?;
+        // The count is the client's: the product may overflow where usize has 32 bits.
         let count = u32_at(head, COUNT);
         let records = (count as usize)
             .checked_mul(service.request_record())

@@ -100,6 +100,7 @@ impl QueueDelays {
 
 /// Returns the least multiple of `grid` that is not less than the value.
 fn rounded_up(value: &Rational, grid: &Rational) -> Rational {
+    // No multiples exist then.
     if *grid <= Rational::ZERO {
         return value.clone();
     }

@@ -37,6 +37,7 @@ impl GateControlList {
         let rate = port.link_rate();
         let own = &port.classes()[class];
         let others: Vec<usize> = (0..port.classes().len())
+            // Classes whose gates are never open together do not meet.
             .filter(|other| *other != class && self.overlap(class, *other))
             .collect();
         let lower = others.iter().filter(|other| **other > class);
@@ -56,6 +57,7 @@ impl GateControlList {
             None => Curve::rate_latency(rate.clone(), Rational::ZERO)?,
             Some(missed) => worst_phase(missed),
         };
+        // Of all lower classes, one frame can be in the way: the one that began before a frame of this class came.
         let mut taken = Curve::leaky_bucket(blocking, Rational::ZERO)?;
         for other in others.iter().filter(|other| **other < class) {
             if let Some(traffic) = higher.get(*other) {

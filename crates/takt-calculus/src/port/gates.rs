@@ -277,6 +277,7 @@ impl GateControlList {
         let window = windows.into_iter().map(|window| window.length).max();
         let window = window.unwrap_or(Rational::ZERO);
         let needed = self.room(frame);
+        // A class that is not in use needs no window.
         if !frame.is_zero() && window < needed {
             return Err(GateError::WindowTooShort {
                 class,

@@ -199,6 +199,7 @@ impl EgressPort {
                 return Ok(sent);
             }
         }
+        // Without arrivals, no cycle was tried.
         if coming.is_empty() {
             return Ok(Vec::new());
         }

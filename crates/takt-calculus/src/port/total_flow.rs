@@ -198,6 +198,7 @@ impl PortNetwork {
             growing.extend(grown.iter().copied());
             let mut growth = None;
             if rounds % ROUNDS == 0 {
+                // On a coarser grid, delays reach a fixed point in fewer rounds.
                 grid = &grid + &grid;
                 growth = progress.growth(circle, &growing)?;
                 if growth.is_some() {

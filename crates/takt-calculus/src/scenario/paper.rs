@@ -39,6 +39,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
             let application = &scenario.applications[id.0];
             let node = &scenario.nodes[application.receiver.node().0];
             let mut ideal = node.clone();
+            // Threads take no time in the paper's model.
             ideal.wake_up_latency = Distribution::Constant(Duration::ZERO);
             let held = loopback(application, &ideal, &ideal);
             let bound = one(scenario, flow, &held, &mut result.queues)?;

@@ -143,6 +143,7 @@ fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
 fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<ReleaseTimes> {
     let application = application(scenario, flow)?;
     let cycles = seconds(application.cycle) / gates;
+    // Otherwise messages come several times in a cycle of the gates, or not always at the same time of it.
     if cycles < Rational::ONE || cycles.clone().fract() != Rational::ZERO {
         return None;
     }

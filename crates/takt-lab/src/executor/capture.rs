@@ -75,6 +75,7 @@ impl PortCapture {
                 stop,
                 thread,
             }),
+            // The channel closes without a message only if the thread has ended.
             Err(_) => match thread.join() {
                 Ok(Err(error)) => Err(error),
                 _ => Err(LabError::Panicked),
@@ -115,6 +116,7 @@ fn write(
             }
             let length = tagged(&heard, &mut frame);
             let written = writer.write_beginning(time_of(&heard), &frame, length);
+            // The first error tells the cause.
             if outcome.is_ok() {
                 outcome = written;
             }
@@ -134,6 +136,7 @@ fn write(
 }
 
 fn finish(writer: CaptureWriter<BufWriter<File>>) -> io::Result<()> {
+    // Dropping the buffer would hide an error of the last write.
     let buffer = writer.finish()?;
     buffer
         .into_inner()

@@ -69,6 +69,7 @@ pub fn build_kernel(
     programs::check(matches!(source, KernelSource::Archive(_)))?;
     let folder = cache.folder();
     fs::create_dir_all(folder).map_err(UmlError::io(folder))?;
+    // The lock comes first, because `BuildFolder::new` removes a folder in which another process may build.
     let _lock = lock(folder)?;
     let build = BuildFolder::new(folder.join(BUILD))?;
     // The space is checked when the files of an earlier build are removed.
@@ -170,6 +171,7 @@ fn lock(folder: &Path) -> Result<File, UmlError> {
 }
 
 fn check_space(folder: &Path) -> Result<(), UmlError> {
+    // If the file system does not tell, the build itself finds out.
     let Ok(disk) = statvfs(folder) else {
         return Ok(());
     };
