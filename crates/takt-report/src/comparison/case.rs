@@ -112,6 +112,7 @@ impl ComparedCase {
         for application in &case.applications {
             match joined.application(application, sink) {
                 Ok(application) => compared.applications.push(application),
+                // The other applications are compared all the same.
                 Err(reason) => compared.damage = Some(reason),
             }
         }

@@ -71,6 +71,7 @@ impl Discipline {
     #[must_use]
     pub fn at_interface(&self, rate: Rate) -> Self {
         let mut changed = self.clone();
+        // The order is from the highest class on: credits of a class follow from those above it.
         for class in 0..changed.classes.len() {
             let above = changed.reserved_above(class, rate);
             if let Queue::Cbs(shaper) = &mut changed.classes[class].queue {
