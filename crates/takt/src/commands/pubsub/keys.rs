@@ -257,6 +257,7 @@ fn receiver(
         serve: ServeOptions {
             security: EndpointSecurity {
                 certificates: arguments.security.certificates.clone(),
+                // Keys come on encrypted channels only, also from a service on this host.
                 secured_loopback: true,
                 ..EndpointSecurity::default()
             },

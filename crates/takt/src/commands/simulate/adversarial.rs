@@ -29,6 +29,7 @@ pub(super) fn run(
     let scenario = &variant.scenario;
     let analyses = &scenario.bounds.analyses;
     let realisation = realisation(options);
+    // A delay may be above a bound of the papers' model; above a sound one it is an error.
     let sound = BoundsModel::Sound;
     let bounds = scenario_bounds_with(scenario, sound, realisation, analyses, &mut |_, _| {});
     let kept = bounds
