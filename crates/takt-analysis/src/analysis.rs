@@ -168,6 +168,7 @@ impl Counting {
                 }
             }
         }
+        // The first point of the way has all messages. Later ones lack those that were lost.
         let (_, reference) = surveys.values().next().ok_or(AnalysisError::NoMessages)?;
         let trim = options.trim;
         let span = reference

@@ -97,6 +97,7 @@ impl RunSource {
             lost: header.lost,
             skipped: 0,
             damage: None,
+            // Traces have times of CLOCK_TAI, captures have UTC.
             utc_offset: tai_offset.unwrap_or(0).saturating_mul(1_000_000_000),
             description: header.description,
             roles: Vec::new(),

@@ -65,6 +65,7 @@ pub fn execute(
                 configures: description.disciplines,
                 messages: case.messages,
                 seed: case.seed.unwrap_or(scenario.simulation.seed),
+                // In virtual time only: elsewhere threads have latencies of their own.
                 draws_latencies: description.backend == Backend::Uml.name(),
             },
             stop,

@@ -180,6 +180,7 @@ impl SavedStates {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(fault)?,
         };
+        // All files of this namespace begin as the one without an interface does.
         let empty = self.file(namespace, "");
         let prefix = empty
             .file_stem()

@@ -66,6 +66,7 @@ impl PortCapture {
                 error,
             };
             let mut listener = FrameListener::open(&device, OTHERS).map_err(failed)?;
+            // `start` waits for this message, so the channel is open.
             let _ = opened.send(());
             write(&mut listener, file, &ends, &place)
         })?;

@@ -287,6 +287,7 @@ fn nodes(scenario: &Scenario) -> Vec<NodePlan> {
             file_name(node.map_or("", |node| &node.name))
         };
         let mut capture = format!("{}-to-{}.pcapng", name_of(port.node), name_of(port.to));
+        // Different names of nodes may become the same name of a file.
         while captures.contains(&capture) {
             capture = format!("{}-{index}.pcapng", capture.trim_end_matches(".pcapng"));
         }

@@ -89,6 +89,7 @@ pub fn build_kernel(
     fs::write(&options, configuration()).map_err(UmlError::io(&options))?;
     let mut configure = make(&tree, &objects);
     configure
+        // All options that the file does not name are off.
         .env("KCONFIG_ALLCONFIG", &options)
         .arg("allnoconfig");
     steps.run(&mut configure)?;
@@ -201,6 +202,7 @@ fn extend(tree: &Path) -> Result<(), UmlError> {
     for (name, present, new) in CHANGES {
         let path = tree.join(name);
         let text = fs::read_to_string(&path).map_err(UmlError::io(&path))?;
+        // A kernel without the change would be built, and count time in other steps or crash on some processors.
         if !text.contains(present) {
             return Err(UmlError::NoOptions(vec![format!(
                 "line `{present}` in {name}"

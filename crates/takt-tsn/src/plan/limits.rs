@@ -125,6 +125,7 @@ fn gates(
             );
         }
     }
+    // The entries of the scenario are long enough here, so a short one comes from a guard band.
     if let Some((_, part)) = schedule.entries.iter().find(|(_, it)| nanos(*it) < least) {
         return Err(
             refused(LimitedPart::Discipline, "guard_band", taprio.guard_band, "")
