@@ -20,6 +20,7 @@ pub(crate) use shapes::DISCIPLINE;
 
 /// Returns the descriptions of the disciplines that a port may have, in the order of help texts.
 pub fn disciplines() -> impl Iterator<Item = &'static DisciplineDescription> {
+    // A FIFO queue is what each class of `mqprio` has by default, so it is no choice of its own.
     let queues = queue::QUEUES.iter().filter(|queue| queue.name != "fifo");
     scheduler::SCHEDULERS.iter().chain(queues)
 }

@@ -138,6 +138,7 @@ impl ReservedAbove {
     pub(crate) fn add(&mut self, shaper: &CbsParameters, link: Rate) {
         let rate = shaper.reserved(link).0;
         let gained = u128::from(shaper.traffic.longest) * u128::from(rate);
+        // Rounded down: it reduces the highest credit of classes below, which must not become too small.
         let gained = gained / u128::from(link.0.max(1));
         self.rate = Rate(self.rate.0.saturating_add(rate));
         self.gained = (self.gained).saturating_add(u32::try_from(gained).unwrap_or(u32::MAX));
@@ -227,6 +228,7 @@ impl CbsParameters {
     pub fn reserved(&self, link: Rate) -> Rate {
         let idle = u128::from(self.idle_slope.0);
         let both = idle + u128::from(self.send_slope.value().0);
+        // Rounded up, so that classes below do not count on more than is left.
         let sends = (idle * u128::from(link.0)).div_ceil(both.max(1));
         let sends = u64::try_from(sends).unwrap_or(u64::MAX);
         Rate(by_fast_clock(sends, self.traffic.drift))
