@@ -51,6 +51,7 @@ impl Curve {
         let mut deviation = Extended::ZERO;
         for time in times {
             let (after, slope) = self.right(&time);
+            // Rising arrivals exceed the value right behind this time, so the service has to exceed it as well.
             let reached = if slope > Rational::ZERO {
                 service.first_above(&after)
             } else {

@@ -241,6 +241,7 @@ impl GateControlList {
     /// Returns true if a window of a class begins while the gate of another stays open.
     pub(super) fn crosses(&self, other: usize, class: usize) -> bool {
         let entries = self.entries.iter();
+        // The list repeats: behind the last entry comes the first.
         let next = self.entries.iter().cycle().skip(1);
         entries.zip(next).any(|(entry, next)| {
             !Self::is_open(entry, class)

@@ -88,6 +88,7 @@ fn one(
             infinite.clone_from(&queue.infinite);
             queues.push(queue);
         }
+        // The sum stays infinite, and arrivals behind this queue are not known.
         if infinite.is_some() {
             break;
         }
@@ -178,6 +179,7 @@ fn shaper(
     if others.count() > 1 {
         return Err(not_modelled("the paper's model has one flow in a class"));
     }
+    // As in the paper: bits of L2 frames, and no frame of lower priority. `ASSUMPTIONS` tells the user.
     let (message, none) = (flow.frame.l2_bits(), Rational::ZERO);
     Ok(CreditBasedShaper::new(
         bits_per_second(shaper.idle_slope),
