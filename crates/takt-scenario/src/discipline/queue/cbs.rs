@@ -308,6 +308,7 @@ impl CbsFields {
 /// Returns the rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole
 /// bits.
 fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
+    // `read` reports shares of -100 % and less. Here they only must not wrap.
     let part = u128::from(
         Share::ONE
             .0
@@ -332,6 +333,7 @@ pub(crate) fn by_fast_clock(value: u64, drift: Drift) -> u64 {
 
 /// Returns `bytes · slope / rate`, rounded up.
 fn portion(bytes: u32, slope: u64, rate: Rate) -> i64 {
+    // Classes above may reserve the whole link. The port reports that, but is read to its end first.
     let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(u128::from(rate.0.max(1)));
     i64::try_from(portion).unwrap_or(i64::MAX)
 }

@@ -320,6 +320,7 @@ impl FakeKernel {
                 "base-time" => shown.push(format!(r#""base_time":{number}"#)),
                 "txtime-delay" => shown.push(format!(r#""txtime_delay":{number}"#)),
                 "target" | "interval" => {
+                    // The kernel keeps CoDel's times in units of 1024 ns, and `tc` shows whole microseconds.
                     let micros: u64 = words[at].trim_end_matches("us").parse().unwrap();
                     at += 1;
                     shown.push(format!(

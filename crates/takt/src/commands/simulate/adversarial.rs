@@ -63,6 +63,7 @@ fn realisation(options: &RunOptions) -> Realisation {
     match options.model {
         Model::Ieee => Realisation::Ieee,
         Model::Linux => Realisation::Linux {
+            // The simulator takes 0 as 1, too.
             driver_queue: u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX),
         },
     }
