@@ -78,6 +78,7 @@ pub fn execute(
             Err(error) => {
                 case.failure = Some(error.to_string());
                 if ends_run(&error) {
+                    // The failure of this case must not be lost with the run.
                     description.write(directory)?;
                     return Err(error);
                 }

@@ -241,6 +241,7 @@ impl FakeKernel {
             words: parameters.iter().map(|word| (*word).to_owned()).collect(),
         };
         self.qdiscs.insert(parent.to_owned(), qdisc);
+        // As in Linux, a child that is attached stops the gates until taprio itself is sent again.
         self.frozen = is_gates(self) && parent != "root";
         Ok(String::new())
     }
