@@ -151,6 +151,7 @@ impl<'a> Items<'a> {
     #[inline]
     pub fn from(mut self, place: Place) -> Self {
         self.next = place.next;
+        // The default place has 0 here, but no value begins before the end of the records.
         self.spans.free = self.spans.free.max(place.free);
         self
     }

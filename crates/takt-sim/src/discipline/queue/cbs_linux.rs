@@ -47,6 +47,7 @@ impl CbsLinux {
 
     /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        // As in `cbs_enqueue_soft`: an empty queue keeps no positive credit, but loses it only when the next packet comes.
         if self.queue.is_empty() && self.credit > 0 {
             self.credit = 0;
             self.last = now.as_nanoseconds();
