@@ -47,7 +47,7 @@ impl CbsLinux {
 
     /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
-        // As in `cbs_enqueue_soft`: an empty queue keeps no positive credit, but loses it only when the next packet comes.
+        // As in `cbs_enqueue_soft`: an empty queue loses its positive credit only when the next packet comes.
         if self.queue.is_empty() && self.credit > 0 {
             self.credit = 0;
             self.last = now.as_nanoseconds();
@@ -65,7 +65,7 @@ impl CbsLinux {
     pub fn next(&mut self, now: Time) -> Next {
         let now = now.as_nanoseconds();
         if self.credit < 0 && now >= self.last {
-            // Credit is negative only behind a sent packet: `last` is a real time then, and the difference does not overflow.
+            // Credit is negative only behind a sent packet: `last` is then a real time, and nothing overflows here.
             let gained = credit(now - self.last, self.idle_slope);
             self.credit = (self.credit + gained).min(self.hi_credit);
             // As in `cbs_dequeue_soft`: the time moves on only if the timer has to be set again.

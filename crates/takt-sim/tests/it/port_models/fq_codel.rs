@@ -223,7 +223,7 @@ impl Model<'_> {
                 self.flows[index].deficit += i64::try_from(self.parameters.quantum.0).unwrap();
                 self.old_flows.push_back(index);
             } else if is_new && !self.old_flows.is_empty() {
-                // Behind the old flows once, so that a new flow that becomes empty again and again does not starve them.
+                // Behind the old flows once, so that a flow that is empty again and again does not starve them.
                 self.old_flows.push_back(index);
             }
         }
