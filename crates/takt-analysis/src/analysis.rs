@@ -168,6 +168,7 @@ impl Counting {
                 }
             }
         }
+        // The first point of the way has all messages. Later ones lack those that were lost.
         let (_, reference) = surveys.values().next().ok_or(AnalysisError::NoMessages)?;
         let trim = options.trim;
         let span = reference
@@ -181,9 +182,11 @@ impl Counting {
         let is_wanted = |interval: &TraceInterval| {
             surveys.contains_key(&interval.from)
                 && surveys.contains_key(&interval.to)
+                // Without synchronized clocks, the difference of two hosts' times is no delay.
                 && (options.synchronized || !interval.crosses_hosts())
         };
         let intervals: Vec<_> = TraceInterval::ALL.into_iter().filter(is_wanted).collect();
+        // Each interval has delays and jitter, each point has spacings: together they stay within the limit.
         let series = intervals.len() * 2 + surveys.len();
         let statistics = || ExactStatistics::with_limit(ExactStatistics::MEMORY / series);
         let point = |(point, (_, survey)): (&TracePoint, &(_, &crate::survey::PointSurvey))| {
@@ -247,6 +250,7 @@ impl Counting {
         let Some(message) = self.window.message(record.counter) else {
             return;
         };
+        // A repeated record must not add a second delay of the same message.
         if !message.count(record.point) {
             return;
         }
@@ -291,6 +295,7 @@ impl Counting {
         for message in self.window.finish() {
             self.leave(&message);
         }
+        // A record that is missing in a file looks like a lost message.
         let is_complete = |source: &RunSource| source.lost == 0 && source.damage.is_none();
         let next = self.points.keys().skip(1).copied();
         let losses = self
@@ -337,6 +342,7 @@ impl IntervalCounting {
         let quantities = &mut self.quantities;
         quantities.negative += u64::from(sample.nanos < 0);
         if !sample.is_possible() {
+            // The clock was set between two neighbours: their difference is no jitter.
             self.before = None;
             return;
         }

@@ -118,6 +118,7 @@ impl Iterator for CapturedMessages {
 /// Returns sender and counter of a message, and the number of bits of the counter.
 fn counted(bytes: &[u8]) -> Option<(Sender, u64, u32)> {
     let message = NetworkMessageRef::new_checked(bytes).ok()?;
+    // The analysis has no keys.
     if message.security_header.is_some_and(|it| it.encrypted) {
         return None;
     }
@@ -139,6 +140,7 @@ fn counted(bytes: &[u8]) -> Option<(Sender, u64, u32)> {
         VariantRef::UInt16(value) => (value.into(), 16),
         VariantRef::UInt32(value) => (value.into(), 32),
         VariantRef::UInt64(value) => (value, 64),
+        // A signed counter wraps from its greatest value to its least one; its bits count on.
         VariantRef::SByte(value) => (value.cast_unsigned().into(), 8),
         VariantRef::Int16(value) => (value.cast_unsigned().into(), 16),
         VariantRef::Int32(value) => (value.cast_unsigned().into(), 32),

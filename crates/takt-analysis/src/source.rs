@@ -97,6 +97,7 @@ impl RunSource {
             lost: header.lost,
             skipped: 0,
             damage: None,
+            // Traces have times of CLOCK_TAI, captures have UTC.
             utc_offset: tai_offset.unwrap_or(0).saturating_mul(1_000_000_000),
             description: header.description,
             roles: Vec::new(),
@@ -141,6 +142,7 @@ impl RunSource {
         let offset = self.utc_offset;
         match self.format {
             RunFileFormat::Trace => {
+                // The first reading has noted the damage at which the records end.
                 let records = trace_reader(&self.path)?.map_while(Result::ok);
                 Ok(Box::new(records.map(move |record| TraceRecord {
                     nanos: record.nanos.saturating_sub(offset),

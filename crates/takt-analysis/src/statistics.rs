@@ -97,6 +97,7 @@ impl ExactStatistics {
     #[cold]
     fn coarsen(&mut self) {
         // At the largest shift, all samples are in two pages, and nothing more can be saved.
+        // All samples are moved each time. Half of the limit leaves room, so that this stays rare.
         while self.memory() > self.limit / 2 && self.shift < i64::BITS - 1 - BITS {
             self.shift += 1;
             let mut numbers: Vec<i64> = self.pages.keys().copied().collect();
@@ -177,6 +178,7 @@ impl ExactStatistics {
             let values = number << BITS..=(number << BITS | ((1 << BITS) - 1));
             let carried: u64 = self.carried.range(values).map(|(_, count)| count).sum();
             let end = below + page.total() + carried;
+            // A page without a wanted rank is counted as a whole, which is much faster.
             if wanted.peek().is_some_and(|(rank, _)| *rank <= end) {
                 for (value, count) in values_of(number).zip(page.counts()) {
                     below += count + self.carried.get(&value).copied().unwrap_or(0);

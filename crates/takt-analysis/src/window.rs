@@ -75,6 +75,7 @@ impl Window {
         }
         let times = place.as_mut().map(|it| &mut it.times);
         if let Some(time) = times.and_then(|times| times.get_mut(index(record.point))) {
+            // A repeated message does not change the time of the first one.
             time.get_or_insert(record.nanos);
         }
         leaving

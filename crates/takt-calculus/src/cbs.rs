@@ -54,6 +54,7 @@ impl CreditBasedShaper {
         longest: Rational,
         lower: Rational,
     ) -> Result<Self, ShaperError> {
+        // Credit falls with the rate of the link minus the idleSlope. From the link's rate on, no frame costs credit.
         if idle_slope <= Rational::ZERO || idle_slope >= link_rate {
             return Err(ShaperError::IdleSlope {
                 idle_slope,

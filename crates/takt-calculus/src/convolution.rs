@@ -25,6 +25,7 @@ impl Curve {
     pub(crate) fn convolution_before(&self, other: &Self, end: Option<&Rational>) -> Self {
         let others = other.elements();
         let mut parts = Vec::new();
+        // A part that is infinite never makes the infimum less.
         for own in self
             .elements()
             .iter()
@@ -60,6 +61,7 @@ impl Curve {
         let mut parts = Vec::new();
         for own in &self.elements() {
             for other in &others {
+                // Where the service is infinite, nothing is left of the arrivals.
                 let Some(subtracted) = other.value.finite() else {
                     continue;
                 };

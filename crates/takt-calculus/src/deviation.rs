@@ -51,6 +51,7 @@ impl Curve {
         let mut deviation = Extended::ZERO;
         for time in times {
             let (after, slope) = self.right(&time);
+            // Rising arrivals exceed the value right behind this time, so the service has to exceed it as well.
             let reached = if slope > Rational::ZERO {
                 service.first_above(&after)
             } else {
@@ -171,6 +172,7 @@ impl Curve {
                 pass(time, own, service);
             }
         };
+        // Between two times both curves are lines, so their distance is greatest at one of these times or beside it.
         let beside = self.beside(service);
         for (index, (time, own, service)) in beside.iter().copied().enumerate() {
             compare(time, &own.value(time), &service.value(time));

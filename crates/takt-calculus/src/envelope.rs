@@ -167,6 +167,7 @@ impl Curve {
             };
             let right = |piece: &Piece| (piece.line(start), piece.slope.clone());
             let (mut chosen, mut left) = (right(own), right(others));
+            // Of equal values, the slope decides which line is on that side right behind.
             if chosen.cmp(&left) != side {
                 std::mem::swap(&mut chosen, &mut left);
             }

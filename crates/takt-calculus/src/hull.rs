@@ -180,6 +180,7 @@ impl Curve {
 /// Adds a corner, and removes the corners before it that are inside the hull then. Slopes are `Less` from one line to the next,
 /// or `Greater`.
 fn add(corners: &mut Vec<Corner>, corner: Corner, slopes: Ordering) {
+    // Corners in the middle of a line are removed as well: slopes must differ.
     while let [.., first, second] = corners.as_slice()
         && second.slope_to(&corner).cmp(&first.slope_to(second)) != slopes
     {
@@ -190,6 +191,7 @@ fn add(corners: &mut Vec<Corner>, corner: Corner, slopes: Ordering) {
 
 /// Returns the lines from corner to corner, and behind the last corner a line of this slope.
 fn lines(mut corners: Vec<Corner>, last: &Rational, slopes: Ordering) -> Curve {
+    // `Equal` stands for a hull that becomes infinite there: no corner is inside because of its last line.
     while let [.., first, second] = corners.as_slice()
         && slopes != Ordering::Equal
         && last.cmp(&first.slope_to(second)) != slopes

@@ -138,6 +138,7 @@ impl Network {
         let mut links: BTreeMap<Option<usize>, Vec<Passing>> = BTreeMap::new();
         for passing in self.passing[server].iter().copied() {
             if Some(passing.flow) != but {
+                // Flows that begin here share no link.
                 let before = passing.position.checked_sub(1);
                 let from = before.map(|before| self.flows[passing.flow].path[before]);
                 links.entry(from).or_default().push(passing);
@@ -159,6 +160,7 @@ impl Network {
         let service = &self.servers[server].service;
         match others.horizontal_deviation(service) {
             Extended::Finite(delay) => service.residual(others, &delay),
+            // If the others are never served in time, nothing is left for this flow.
             _ => Curve::zero(),
         }
     }

@@ -35,6 +35,7 @@ pub(crate) fn trimmed(curve: Curve, end: &Rational) -> Curve {
 fn shorter_period(base: Curve, repetition: Repetition) -> (Curve, Repetition) {
     let window = trimmed(base.advanced(&repetition.rank), &repetition.period);
     let number = window.pieces.len();
+    // The most parts come first: they give the shortest period.
     for parts in (2..=number).rev() {
         // Two pieces that meet at the end of a period are one within the curve.
         if !number.is_multiple_of(parts) && !(number - 1).is_multiple_of(parts) {

@@ -272,6 +272,7 @@ impl<'a> Tree<'a> {
         let dates = self.dates[&first].clone();
         let mut buckets = arrivals.0[segment.flow][segment.position].leaky_buckets();
         if known == Buckets::Slowest {
+            // The buckets come in the order of their rates, the fastest first.
             buckets.drain(..buckets.len().saturating_sub(1));
         }
         for pair in come.windows(2) {

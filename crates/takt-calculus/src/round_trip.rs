@@ -131,10 +131,12 @@ impl LineNetwork {
         let published = self.published()?;
         let (mut ports, arrived) = in_a_row(published.clone(), shapers(), received)?;
         let returned = if self.model.loopback_jitter {
+            // A message waits between nothing and a cycle for the loopback's thread.
             arrived.advanced(&self.cycle)
         } else {
             published
         };
+        // Behind an infinite delay, no arrivals are known.
         if ports.iter().all(|port| port.delay != Extended::Infinity) {
             ports.extend(in_a_row(returned, shapers(), received)?.0);
         }

@@ -68,6 +68,7 @@ impl Known {
 fn late_by(arrival: &Curve, late: &Extended) -> Curve {
     match late {
         Extended::Finite(late) => arrival.advanced(late),
+        // Without a bound on the delay, all frames of a long time may come at once.
         _ => Curve::constant(Extended::Infinity),
     }
 }

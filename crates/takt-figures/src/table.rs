@@ -184,6 +184,7 @@ impl Table {
             let Some(widest) = wide else {
                 return;
             };
+            // One by one, so that the wide columns share the loss and end equally wide.
             *widest -= 1;
             missing -= 1;
         }

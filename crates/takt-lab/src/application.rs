@@ -41,6 +41,7 @@ impl ScenarioApplication {
             input,
             output,
             counter: 0,
+            // No cycle has this number.
             made: [(u64::MAX, 0); 2],
             trace,
             counters: CounterStatistics::default(),

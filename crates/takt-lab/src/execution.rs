@@ -65,6 +65,7 @@ pub fn execute(
                 configures: description.disciplines,
                 messages: case.messages,
                 seed: case.seed.unwrap_or(scenario.simulation.seed),
+                // In virtual time only: elsewhere threads have latencies of their own.
                 draws_latencies: description.backend == Backend::Uml.name(),
             },
             stop,
@@ -77,6 +78,7 @@ pub fn execute(
             Err(error) => {
                 case.failure = Some(error.to_string());
                 if ends_run(&error) {
+                    // The failure of this case must not be lost with the run.
                     description.write(directory)?;
                     return Err(error);
                 }

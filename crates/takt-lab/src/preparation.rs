@@ -74,6 +74,7 @@ impl PreparedRun {
                     .unwrap_or_else(|| usual_messages(&variant.scenario)),
                 seed: Some(variant.scenario.simulation.seed),
                 synchronized: true,
+                // Each case that runs replaces it. After a run that was killed, it tells which cases are missing.
                 failure: Some(NOT_RUN.to_owned()),
                 applications: Vec::new(),
             });

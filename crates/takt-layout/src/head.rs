@@ -109,6 +109,7 @@ pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> 
 
 #[inline]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    // Callers read within records that they have checked: the 0 is never used.
     array(bytes, at).map_or(0, u16::from_le_bytes)
 }
 

@@ -43,6 +43,7 @@ impl<'a> RequestReader<'a> {
         }
         let kind = u16_at(head, 2);
         let service = Service::of_request(kind).ok_or(LayoutError::Kind(kind))?;
+        // The count is the client's: the product may overflow where usize has 32 bits.
         let count = u32_at(head, COUNT);
         let records = (count as usize)
             .checked_mul(service.request_record())
@@ -150,6 +151,7 @@ impl<'a> Items<'a> {
     #[inline]
     pub fn from(mut self, place: Place) -> Self {
         self.next = place.next;
+        // The default place has 0 here, but no value begins before the end of the records.
         self.spans.free = self.spans.free.max(place.free);
         self
     }

@@ -55,6 +55,7 @@ impl<'a> ResponseReader<'a> {
     #[inline]
     pub fn parse(message: SharedBytes<'a>, service: Service) -> Result<Option<Self>, LayoutError> {
         let Some(head) = message.array::<HEAD_LENGTH>(0) else {
+            // A ServiceFault may be shorter than a head.
             return match message.array::<1>(0) {
                 Some([MARK]) => Err(LayoutError::Head),
                 _ => Ok(None),

@@ -26,6 +26,7 @@ impl Span {
 /// Copies `bytes` to the offset `at`, if there is room.
 #[inline]
 pub(crate) fn put(target: &mut [u8], at: usize, bytes: &[u8]) {
+    // Offsets and lengths are constants of the layout, so the range is always there.
     if let Some(target) = target.get_mut(at..at + bytes.len()) {
         target.copy_from_slice(bytes);
     }

@@ -79,6 +79,7 @@ impl LaidOut for ReadRequest {
             };
             Ok(DataValue {
                 value: value.unwrap_or_default(),
+                // A DataValue without a StatusCode is Good.
                 status: (status != StatusCode::Good).then_some(status),
                 source_timestamp: record.times.source_timestamp,
                 source_picoseconds: record.times.source_picoseconds,

@@ -98,6 +98,7 @@ impl<'e, 'b> Writer<'e, 'b> {
     ) -> Result<Self, EncodeError> {
         let start = encoder.position();
         encoder.bytes(head)?;
+        // The records come first, so that a reader finds each by its number. Values are appended behind them.
         let mut left = records;
         while left > 0 {
             let now = left.min(ZEROS.len());

@@ -110,6 +110,7 @@ fn summary(page: &mut Page, run: &ComparedRun) {
         let title = format!("{name}: times are not comparable with bounds and simulation");
         page.notice(Notice::Warning, &title, lines);
     } else if run.violations().is_empty() {
+        // With violations, the errors above are the result.
         let applications = run.cases.iter().flat_map(|it| &it.applications);
         let trips = applications.flat_map(|it| &it.round_trips);
         let with_bound = trips.filter(|it| it.count > 0 && it.bound.nanos().is_some());
@@ -231,6 +232,7 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
 fn facts(run: &ComparedRun) -> Vec<(String, String)> {
     let description = &run.description;
     let started = i64::try_from(description.started).unwrap_or(0);
+    // A description of another origin may have any number here.
     let started = DateTime::from_unix_nanos(started.saturating_mul(1_000_000_000));
     let mut facts = vec![
         ("directory".to_owned(), run.directory.display().to_string()),
@@ -275,6 +277,7 @@ fn details(
         };
         chosen.sort_by_key(key);
         chosen.truncate(DETAILED);
+        // The page shows the cases in the order of the run.
         chosen.sort_by_key(|entry| entry.number);
         composed.page.paragraph(&format!(
             "Below are the {DETAILED} of {} applications with the longest round trips. A report of all applications shows the others.",

@@ -22,6 +22,7 @@ fn leading(entries: &Entries<'_>) -> Vec<Column> {
         [] => vec![Column::text("application")],
         dimensions => dimensions
             .iter()
+            // The name of a setting has its unit in brackets.
             .map(|it| match it.name.split_once(" (") {
                 Some((name, unit)) => Column::number(name).unit(unit.trim_end_matches(')')),
                 None if it.values.iter().all(|it| it.parse::<f64>().is_ok()) => {
@@ -93,6 +94,7 @@ pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundT
 
 fn verdict(run: &ComparedRun, trip: &RoundTripComparison) -> String {
     let text = match &trip.bound {
+        // First: the simulation is of the scenario alone, so it is comparable whatever the run was.
         _ if trip.is_simulation_above() => "\u{2717} simulation above the bound",
         _ if !run.is_comparable() => "not comparable",
         _ if trip.count == 0 => "not measured",

@@ -86,6 +86,7 @@ fn read(value: &Spanned<DeValue<'_>>) -> Item {
         DeValue::String(text) => Value::Text(text.clone().into_owned()),
         DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
             .map_or(Value::Other("an integer that is too large"), Value::Integer),
+        // Quantities are exact, and an `f64` would round the decimals.
         DeValue::Float(float) => Value::Float(float.as_str().to_owned()),
         DeValue::Boolean(value) => Value::Boolean(*value),
         DeValue::Datetime(_) => Value::Other("a date"),

@@ -37,6 +37,7 @@ impl Problem {
         match near(written, names.iter().copied()) {
             Some(name) => self.with_help(format!("did you mean `{name}`?")),
             None if names.is_empty() => self,
+            // So many names would hide the message.
             None if names.len() > 24 => self,
             None => self.with_help(format!("known: {}", names.join(", "))),
         }

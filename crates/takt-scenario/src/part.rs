@@ -64,6 +64,7 @@ fn span(document: &Table, scenario: &Scenario, part: Part) -> Option<Range<usize
             let class = resolved.classes.get(class)?;
             discipline(document, &resolved.name)
                 .and_then(|(_, item)| named(item.table()?, "classes", &class.name))
+                // The class of Linux's default discipline is in no file.
                 .or_else(|| span(document, scenario, Part::Discipline(port)))
         }
         Part::GateEntry { port, entry } => {

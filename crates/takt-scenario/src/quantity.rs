@@ -46,6 +46,7 @@ impl Duration {
         ("s", 1_000_000_000_000),
         ("ms", 1_000_000_000),
         ("us", 1_000_000),
+        // Keyboards have the micro sign or the Greek letter, which look the same.
         ("\u{b5}s", 1_000_000),
         ("\u{3bc}s", 1_000_000),
         ("ns", 1000),

@@ -178,6 +178,7 @@ fn of_list<'t>(items: &'t mut [Item], which: &str) -> Vec<&'t mut Table> {
 pub(crate) fn set(table: &mut Table, field: &str, value: &Item) {
     match table.get_mut(field) {
         Some(place) => *place = value.clone(),
+        // The text does not have the field, so its mistakes are shown at the value.
         None => table.fields.push((
             Key {
                 span: value.span.clone(),

@@ -26,6 +26,7 @@ impl NodeClock {
     /// Returns the first time at which the clock shows at least `local`.
     pub fn global(self, local: Time) -> Time {
         let elapsed = local - self.offset;
+        // `Time::MAX` stands for never, by each clock.
         if self.drift == 0 || local == Time::MAX {
             return elapsed;
         }

@@ -72,6 +72,7 @@ impl<'a> Genes<'a> {
                 Pattern::Burst(frames) => frames,
                 Pattern::Constant | Pattern::Poisson => 1,
             };
+            // A burst of n frames comes in every n-th interval, so its phase has that range.
             Time::from(traffic.interval).times(frames.into())
         };
         let ports = (0..scenario.ports.len()).map(PortIndex);
@@ -84,6 +85,7 @@ impl<'a> Genes<'a> {
             let mut flows = scenario.flows().iter();
             flows.any(|flow| flow.ports.contains(&PortIndex(port)))
         };
+        // Gates at ports that no flow passes change no delay.
         let gated = (0..gates.len()).filter(|port| gates[*port] > Time::ZERO && is_used(*port));
         let bridges = scenario
             .nodes
@@ -210,6 +212,7 @@ impl<'a> Genes<'a> {
         if !self.periods.is_empty() {
             genes.push(Gene::CrossTraffic);
         }
+        // A message can only meet frames of another flow whose phase may change.
         if !self.periods.is_empty() || self.cycles.len() > 1 || !self.loopbacks.is_empty() {
             genes.push(Gene::MetFrame);
         }
@@ -255,6 +258,7 @@ impl<'a> Genes<'a> {
     /// Changes the phase of another flow so that one of its frames comes to a port just before the latest message.
     fn meet_frame(&self, next: &mut Adversary, seen: &Seen<'_>, random: &mut Random) {
         let is_free = |source| match source {
+            // With kept phases the list is empty, and no application's flow may move.
             FlowSource::Publish(id) | FlowSource::Return(id) => id.0 < self.cycles.len(),
             FlowSource::Cross(id) => id.0 < self.periods.len(),
         };

@@ -62,6 +62,7 @@ pub(crate) fn missed_gate(
     let flow = flow(scenario, passage.source)?;
     let windows = taprio.windows(port.discipline.class_of(flow.pcp));
     let (start, length) = *pick(&windows, random)?;
+    // A gate that never closes delays no frame. With txtime-assist, the end of its entry still does.
     if length == taprio.cycle_time && taprio.txtime_assist.is_none() {
         return None;
     }
@@ -97,6 +98,7 @@ pub(crate) fn met_frame(
     let others = trace.at(passage.port);
     let others = others.filter(|other| other.source != passage.source && is_free(other.source));
     let mut sources: Vec<FlowSource> = others.clone().map(|other| other.source).collect();
+    // Each flow shall be equally likely, however many frames it has sent.
     sources.sort_unstable();
     sources.dedup();
     let source = *pick(&sources, random)?;

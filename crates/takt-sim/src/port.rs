@@ -107,6 +107,7 @@ impl Port {
 
     /// Adds a frame.
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        // No frame waited when the link became free, so no event was planned then. The discipline learns of it now.
         if self.ring_size == 0 && self.waiting == 0 && self.busy_until <= now {
             self.discipline
                 .found_empty(self.clock.local(self.busy_until));
@@ -159,6 +160,7 @@ impl Port {
             self.busy_until = now + self.rate.duration(packet.wire);
             action.sent = Some((packet.frame, self.busy_until));
         }
+        // Without a waiting frame no event is needed: the next frame that comes lets the port act.
         let when_free = if self.waiting > 0 && self.busy_until > now {
             self.busy_until
         } else {

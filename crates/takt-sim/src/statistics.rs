@@ -106,6 +106,7 @@ impl Counters {
                 _ => self.missed += counter - last - 1,
             }
         }
+        // A late counter does not set the mark back: otherwise counters that came would count as missed.
         self.last = Some(self.last.map_or(counter, |last| last.max(counter)));
     }
 }

@@ -30,6 +30,7 @@ impl SubscriberThread {
     ) -> Self {
         let phase = |phase| Time::from(application.cycle.part(phase)) + shift;
         Self {
+            // Times are divided by the cycle.
             cycle: Time::from(application.cycle).max(Time::picoseconds(1)),
             begin: phase(application.phases.subscriber),
             end: phase(application.phases.user),
@@ -45,6 +46,7 @@ impl SubscriberThread {
         let since_end = (self.clock.local(arrived) - self.end).as_picoseconds();
         // The message belongs to the first run that ends after its arrival.
         let run = since_end.div_euclid(self.cycle.as_picoseconds()) + 1;
+        // A run wakes up once: all messages that it takes share its latency.
         if run > self.run {
             self.run = run;
             let planned = self.clock.global(self.cycle.times(run) + self.begin);

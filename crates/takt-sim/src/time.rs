@@ -60,6 +60,7 @@ impl Add for Time {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
+        // `MAX` stands for never: it stays so when a span is added.
         Self(self.0.saturating_add(other.0))
     }
 }

@@ -29,6 +29,7 @@ impl Trace {
         let mut spans: BTreeMap<u64, (Time, Time)> = BTreeMap::new();
         for passage in self.passages.iter().filter(own) {
             let begin = (passage.queued, passage.arrived);
+            // Passages are in the order of time, so the last one of a message has its end.
             spans.entry(passage.counter).or_insert(begin).1 = passage.arrived;
         }
         let delay = |(queued, arrived): &(Time, Time)| *arrived - *queued;

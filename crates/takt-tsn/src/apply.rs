@@ -231,6 +231,7 @@ fn restore(
     let (now, _) = kernel_state(executor, interface)?;
     let mut commands = Vec::new();
     for name in &saved.vlan_interfaces {
+        // An interface that is gone already must not end the restoration.
         if executor
             .run(&ShellCommand::ip(format!("link show dev {name}")))
             .map_err(SystemFault::from)?

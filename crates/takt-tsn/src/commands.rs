@@ -105,6 +105,7 @@ pub fn vlan_commands(plan: &PortPlan) -> Vec<ShellCommand> {
 pub fn script(plan: &PortPlan) -> Vec<String> {
     let mut lines = vec![
         format!("# {}: {} at {}", plan.port, plan.discipline, plan.interface),
+        // The command fails if the interface has only the kernel's default.
         format!("{} 2>/dev/null || true", delete_root(&plan.interface)),
     ];
     let mut commands = qdisc_commands(plan);

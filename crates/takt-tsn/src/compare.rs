@@ -103,6 +103,7 @@ fn qdisc_differences(planned: &Qdisc, found: Option<&KernelQdisc>) -> Vec<PlanDi
         found.map_or_else(|| NOTHING.to_owned(), |(_, value)| value.clone())
     };
     let mut names: Vec<&String> = expected.iter().map(|(name, _)| name).collect();
+    // What only the kernel has, such as one more entry of a schedule, is a difference as well.
     let more = actual
         .iter()
         .map(|(name, _)| name)

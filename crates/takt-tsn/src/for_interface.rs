@@ -31,6 +31,7 @@ pub fn plan_for_interface(
     // The name is checked before it becomes part of a command.
     let mut plan = plan_port(input, &options)?;
     let facts = interface_facts(executor, &input.interface)?;
+    // A discipline without classes works with any number of queues.
     if plan.tree.len() > 1 && usize::from(facts.transmit_queues) < plan.classes.len() {
         let queues = facts.transmit_queues;
         let classes = plan.classes.len();

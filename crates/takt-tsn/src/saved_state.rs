@@ -112,6 +112,7 @@ impl SavedStates {
 
     /// Returns the file of an interface in a network namespace.
     pub fn file(&self, namespace: &str, interface: &str) -> PathBuf {
+        // The inode identifies the namespace. Colon and brackets of `net:[…]` have no place in the name of a file.
         let digits: String = namespace.chars().filter(char::is_ascii_digit).collect();
         self.directory.join(format!("{digits}-{interface}.json"))
     }
@@ -179,6 +180,7 @@ impl SavedStates {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(fault)?,
         };
+        // All files of this namespace begin as the one without an interface does.
         let empty = self.file(namespace, "");
         let prefix = empty
             .file_stem()
@@ -206,6 +208,7 @@ fn write_durably(directory: &Path, path: &Path, text: &str) -> std::io::Result<(
     let new = path.with_extension("new");
     let mut file = File::create(&new)?;
     file.write_all(text.as_bytes())?;
+    // Otherwise the new name could reach the disk before the contents do.
     file.sync_all()?;
     fs::rename(&new, path)?;
     // The new name is durable only when the directory is, too.

@@ -60,6 +60,7 @@ pub fn interface_facts(
     executor: &mut impl Executor,
     interface: &str,
 ) -> Result<InterfaceFacts, SystemFault> {
+    // The name becomes part of commands.
     if !is_interface_name(interface) {
         let interface = interface.to_owned();
         return Err(SystemFault::NoInterface { interface });
@@ -86,6 +87,7 @@ pub fn interface_facts(
 /// Returns the speed of an interface. The file cannot be read while the link is down, and is -1 if the driver does not
 /// know.
 fn speed(executor: &mut impl Executor, interface: &str) -> Result<Option<Rate>, SystemFault> {
+    // The file is read by a command, because the executor may run in another network namespace.
     let file = format!("/sys/class/net/{interface}/speed");
     let CommandResult {
         success, stdout, ..

@@ -70,6 +70,7 @@ pub fn registry(error: &RegistryError) -> Report {
         ),
         RegistryError::History(HistoryStartError::Store(error)) => history(error),
         RegistryError::NodeSetFile { path, .. } => {
+            // The content is for the advice alone. If it cannot be read, the error itself says why.
             let first = std::fs::read(path).unwrap_or_default();
             match takt_capture::foreign_format(&first) {
                 Some(found) => with_help(
@@ -257,6 +258,7 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
             .lines()
             .next()
             .map_or(0, str::len)
+            // A label without length would not show where the mistake is.
             .max(usize::from(!text.is_empty()));
         LabeledSpan::at(mistake.span.start..mistake.span.start + length, label)
     });

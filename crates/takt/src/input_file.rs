@@ -25,6 +25,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 fn whole(file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // One byte more than allowed tells a long file from one that fits; a pipe has no length.
     let read = file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     match u64::try_from(read).is_ok_and(|read| read <= MAX_FILE) {
         true => Ok(bytes),

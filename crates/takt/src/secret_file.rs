@@ -18,6 +18,7 @@ static PIPES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 /// # Errors
 /// The file cannot be read, has more than 64 KiB, or is not UTF-8.
 pub fn read(path: &Path) -> io::Result<String> {
+    // The lock is held while a pipe is read: another thread would find the pipe empty.
     let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(text) = pipes.get(path) {
         return Ok(text.clone());

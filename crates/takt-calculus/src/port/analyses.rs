@@ -148,6 +148,7 @@ impl PortNetwork {
             answers.push(Answer { analysis, delay });
         }
         if ways.len() == 1 {
+            // The only way is the whole path from the first queue on.
             of_ways = vec![least_from_queue.clone()];
         }
         found.answers.push(answers);

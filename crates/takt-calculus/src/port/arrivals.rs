@@ -62,6 +62,7 @@ impl PortNetwork {
         (from, least, most): LinkBefore<'_>,
         shaped: bool,
     ) -> Result<Curve, PortNetworkError> {
+        // No link lies before a stream's first queue.
         let Some(from) = from.filter(|_| shaped) else {
             return Ok(arrival);
         };
@@ -77,6 +78,7 @@ impl PortNetwork {
 pub(super) fn delayed(arrival: &Curve, delay: &Extended) -> Curve {
     match delay {
         Extended::Finite(delay) => arrival.advanced(delay).beginning_at_zero(),
+        // Without a bound on the delay, all frames of a long time may come at once.
         _ => Curve::constant(Extended::Infinity),
     }
 }

@@ -59,6 +59,7 @@ impl QueueDelays {
             let grown = *delay > *known;
             has_grown |= grown;
             match (delay, grid) {
+                // A delay that fell here could rise again in the next round, and the rounds might not end.
                 _ if !grown => known.clone(),
                 (Extended::Finite(delay), Some(grid)) => Extended::Finite(rounded_up(delay, grid)),
                 (delay, _) => delay.clone(),
@@ -100,6 +101,7 @@ impl QueueDelays {
 
 /// Returns the least multiple of `grid` that is not less than the value.
 fn rounded_up(value: &Rational, grid: &Rational) -> Rational {
+    // No multiples exist then.
     if *grid <= Rational::ZERO {
         return value.clone();
     }

@@ -154,6 +154,7 @@ impl RoundRobin<'_> {
         of_all: &Extended,
     ) -> BTreeMap<Passage, Extended> {
         let mut delays = vec![of_all.clone(); flows.len()];
+        // The delays are bounds after each round, so the loop may end at any time.
         for _ in 0..REFINEMENTS {
             let sent: Vec<Curve> = (flows.iter().zip(&delays))
                 .map(|(flow, delay)| self.sent(flow, delay))
@@ -297,6 +298,7 @@ impl RoundRobin<'_> {
         own: u32,
     ) -> bool {
         let flow = &flows[index];
+        // `false` is the safe answer: it assumes more turns of the others.
         let Ok(enough) = u32::try_from((self.quantum / length).ceil()) else {
             return false;
         };

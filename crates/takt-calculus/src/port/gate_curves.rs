@@ -37,6 +37,7 @@ impl GateControlList {
         let rate = port.link_rate();
         let own = &port.classes()[class];
         let others: Vec<usize> = (0..port.classes().len())
+            // Classes whose gates are never open together do not meet.
             .filter(|other| *other != class && self.overlap(class, *other))
             .collect();
         let lower = others.iter().filter(|other| **other > class);
@@ -45,9 +46,11 @@ impl GateControlList {
             frames.max().unwrap_or(Rational::ZERO)
         };
         let blocking = longest(&mut lower.clone());
+        // Frames of the other lower classes have ended when the window begins: their own gates are closed before.
         let crossing = longest(&mut lower.filter(|other| self.crosses(**other, class)));
         let missed = self.windows(class).map(|windows| {
             let frame = &own.longest / rate;
+            // Frames of other classes would leave parts of a window in which no whole frame fits.
             let exact = others.is_empty() && own.shortest == own.longest;
             let usable = self.usable(&windows, &frame, &(crossing / rate), exact);
             self.missed(&windows, &usable, &self.room(&frame), rate)
@@ -56,6 +59,7 @@ impl GateControlList {
             None => Curve::rate_latency(rate.clone(), Rational::ZERO)?,
             Some(missed) => worst_phase(missed),
         };
+        // Of all lower classes, one frame can be in the way: the one that began before a frame of this class came.
         let mut taken = Curve::leaky_bucket(blocking, Rational::ZERO)?;
         for other in others.iter().filter(|other| **other < class) {
             if let Some(traffic) = higher.get(*other) {
@@ -136,6 +140,7 @@ impl GateControlList {
         };
         for window in &mut windows {
             let before = &window.length - self.guard_band();
+            // No frame begins in a window that is shorter than its guard band.
             window.length = if before < Rational::ZERO {
                 Rational::ZERO
             } else {

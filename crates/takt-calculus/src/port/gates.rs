@@ -241,6 +241,7 @@ impl GateControlList {
     /// Returns true if a window of a class begins while the gate of another stays open.
     pub(super) fn crosses(&self, other: usize, class: usize) -> bool {
         let entries = self.entries.iter();
+        // The list repeats: behind the last entry comes the first.
         let next = self.entries.iter().cycle().skip(1);
         entries.zip(next).any(|(entry, next)| {
             !Self::is_open(entry, class)
@@ -277,6 +278,7 @@ impl GateControlList {
         let window = windows.into_iter().map(|window| window.length).max();
         let window = window.unwrap_or(Rational::ZERO);
         let needed = self.room(frame);
+        // A class that is not in use needs no window.
         if !frame.is_zero() && window < needed {
             return Err(GateError::WindowTooShort {
                 class,

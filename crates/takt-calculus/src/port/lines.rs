@@ -20,6 +20,7 @@ impl PortNetwork {
     pub(super) fn with_lines(&self) -> Result<Option<Self>, PortNetworkError> {
         let mut lines: Option<Self> = None;
         for (index, stream) in self.streams.iter().enumerate() {
+            // This stream does not arrive in steps.
             if stream.arrival == stream.arrival.concave_above() {
                 continue;
             }

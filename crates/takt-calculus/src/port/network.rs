@@ -282,6 +282,7 @@ fn check(
             stream: index,
             queue,
         })?;
+    // Frames arrive as a whole, so the curve must permit the longest one at once.
     let whole = stream.arrival.right(&Rational::ZERO).0 >= Extended::Finite(stream.longest.clone());
     let fits = stream.longest <= class.longest
         && stream.shortest >= class.shortest
@@ -322,6 +323,7 @@ fn order(visits: &[Vec<Vec<Visit>>]) -> (Vec<QueueId>, usize) {
                 class,
             }))
             .collect();
+        // A source counts once, as it is subtracted once below.
         sources.sort_unstable();
         sources.dedup();
         for source in sources {

@@ -199,6 +199,7 @@ impl EgressPort {
                 return Ok(sent);
             }
         }
+        // Without arrivals, no cycle was tried.
         if coming.is_empty() {
             return Ok(Vec::new());
         }
@@ -264,6 +265,7 @@ impl Slots<'_> {
         // The search begins a cycle earlier, because the last window of a cycle may continue in the next one.
         let begin = Rational::from(((time - &self.base) / &self.cycle).floor() - 1) * &self.cycle;
         let begin = begin + &self.base;
+        // Windows further on are of no use: `send` refuses frames that end behind their own cycle.
         let cycles = (0..4u32).map(|number| &begin + &self.cycle * Rational::from(number));
         let all = cycles.flat_map(|cycle| {
             windows.iter().map(move |window| {

@@ -42,6 +42,7 @@ impl Progress<'_> {
     pub(super) fn look(&self, queue: QueueId) -> Result<State, PortNetworkError> {
         let network = self.network;
         let port = &network.ports[queue.port];
+        // The first round visits a port's higher classes before the lower ones, so that their states exist.
         let above = &self.states[queue.port][..queue.class];
         let mut higher = Vec::with_capacity(queue.class);
         for (class, state) in above.iter().enumerate() {
@@ -184,6 +185,7 @@ impl PortNetwork {
         let mut growing = BTreeSet::new();
         let mut rounds = 0;
         while !circle.is_empty() {
+            // Within a round, a jitter only reaches the next queue of its path. Here it reaches all queues behind.
             progress.carry_all_on();
             let mut grown = Vec::new();
             for queue in circle {
@@ -198,6 +200,7 @@ impl PortNetwork {
             growing.extend(grown.iter().copied());
             let mut growth = None;
             if rounds % ROUNDS == 0 {
+                // On a coarser grid, delays reach a fixed point in fewer rounds.
                 grid = &grid + &grid;
                 growth = progress.growth(circle, &growing)?;
                 if growth.is_some() {

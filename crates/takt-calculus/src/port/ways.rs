@@ -55,6 +55,7 @@ impl Way<'_> {
         for (way, delay) in ways.iter().zip(delays) {
             let (_, first) = way.visits.first()?;
             if let Some(before) = before {
+                // The part before the loopback belongs to the way before.
                 sum = sum.plus(&(&first.most - &before.behind));
             }
             sum = sum.sum(delay.as_ref().ok()?);

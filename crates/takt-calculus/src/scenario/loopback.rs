@@ -45,6 +45,7 @@ pub(super) fn loopback(application: &Application, talker: &Node, node: &Node) ->
     let latency = seconds(node.wake_up_latency.most());
     let user = &cycle * part(application.phases.user);
     let sent = seconds_by(application.sending_time(), node.clock);
+    // With a txtime, the kernel sends on time even if the thread was late.
     let sending = if application.txtime.is_some() {
         Rational::ZERO
     } else {

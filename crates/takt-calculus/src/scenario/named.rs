@@ -58,6 +58,7 @@ impl Mapping<'_> {
                 let best_case = bound.best_case.clone();
                 bound.jitter = delay.plus(&-best_case);
                 bound.delay = delay.clone();
+                // The comparison comes before `from_queue` is lowered.
                 bound.needs_phases = *delay < bound.from_queue;
                 bound.from_queue = bound.from_queue.clone().min(delay.clone());
                 bound.infinite = None;

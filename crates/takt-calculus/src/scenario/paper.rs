@@ -39,6 +39,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
             let application = &scenario.applications[id.0];
             let node = &scenario.nodes[application.receiver.node().0];
             let mut ideal = node.clone();
+            // Threads take no time in the paper's model.
             ideal.wake_up_latency = Distribution::Constant(Duration::ZERO);
             let held = loopback(application, &ideal, &ideal);
             let bound = one(scenario, flow, &held, &mut result.queues)?;
@@ -87,6 +88,7 @@ fn one(
             infinite.clone_from(&queue.infinite);
             queues.push(queue);
         }
+        // The sum stays infinite, and arrivals behind this queue are not known.
         if infinite.is_some() {
             break;
         }
@@ -177,6 +179,7 @@ fn shaper(
     if others.count() > 1 {
         return Err(not_modelled("the paper's model has one flow in a class"));
     }
+    // As in the paper: bits of L2 frames, and no frame of lower priority. `ASSUMPTIONS` tells the user.
     let (message, none) = (flow.frame.l2_bits(), Rational::ZERO);
     Ok(CreditBasedShaper::new(
         bits_per_second(shaper.idle_slope),

@@ -46,6 +46,7 @@ impl Mapping<'_> {
             classes.push(PortClass {
                 selection: TransmissionSelection::StrictPriority,
                 longest: frame.physical_bits(),
+                // The scenario states only the longest frame of this traffic.
                 shortest: Rational::ZERO,
             });
         }

@@ -44,6 +44,7 @@ pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, P
     if scenario
         .nodes
         .iter()
+        // With drift, a message comes at another time of the gates' cycle each time.
         .any(|node| node.clock.drift.billionths() != 0)
     {
         return all("the clocks of nodes drift");
@@ -51,6 +52,7 @@ pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, P
     let offsets = scenario
         .nodes
         .iter()
+        // Offsets in both directions count: the largest one bounds the error of all clocks.
         .map(|node| node.clock.offset.picos().unsigned_abs());
     let error = offsets.max().unwrap_or(0);
     let error = Rational::from_parts(error.into(), 1_000_000_000_000u64.into());
@@ -143,6 +145,7 @@ fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
 fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<ReleaseTimes> {
     let application = application(scenario, flow)?;
     let cycles = seconds(application.cycle) / gates;
+    // Otherwise messages come several times in a cycle of the gates, or not always at the same time of it.
     if cycles < Rational::ONE || cycles.clone().fract() != Rational::ZERO {
         return None;
     }

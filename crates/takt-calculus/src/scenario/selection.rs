@@ -58,6 +58,7 @@ impl Mapping<'_> {
     /// Makes the class of FQ_CoDel. With no more flows than queues, each flow is assumed to have a queue of its own.
     fn fair(&self, parameters: &FqCodelParameters) -> TransmissionSelection {
         let flows = u64::try_from(self.scenario.flows().len()).unwrap_or(u64::MAX);
+        // `EgressPort` refuses a quantum of 0, with which no flow ever has its turn.
         if flows > parameters.flows || parameters.quantum.0 == 0 {
             return TransmissionSelection::FlowQueueing;
         }

@@ -181,6 +181,7 @@ impl<'a> Mapping<'a> {
             }
             let cable = seconds(scenario.links[port.link.0].length.propagation());
             let (mut least, mut most) = (cable.clone(), cable);
+            // The last link ends at a host, which forwards nothing.
             if position + 1 < flow.ports.len() {
                 let bridge = &scenario.nodes[port.to.0];
                 least += seconds(bridge.forwarding_delay_least);

@@ -188,6 +188,7 @@ proptest! {
         let mut lazy = lazy.iter().cycle();
         for (server, (rate, latency, haste)) in parameters.iter().enumerate() {
             packets.sort_by(|one, other| one.2.cmp(&other.2));
+            // Before time 0, so that a packet of time 0 finds an empty queue.
             let mut free = Rational::from(-1);
             let mut takes = Rational::ZERO;
             for (_, _, time) in packets.iter_mut().filter(|packet| flows[packet.0].0.contains(&server)) {

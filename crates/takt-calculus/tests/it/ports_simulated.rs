@@ -72,6 +72,7 @@ fn simulate(network: &PortNetwork, gates: &[Gates], talkers: &[Talker], choice: 
     let mut state = choice;
     let mut choose = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // With 0, all delays are as long as possible.
         if choice == 0 { 4 } else { (state >> 16) % 5 }
     };
     let paths = network

@@ -149,6 +149,7 @@ fn messages_one_by_one_are_not_later() {
                 .iter()
                 .map(|stream| stream.path.as_slice());
             let mut simulator = Simulator::new(network.ports(), &[], paths.collect(), &mut choose);
+            // The first message comes just behind a frame of best effort, which has the link then.
             let little = Rational::from_parts(1.into(), 10_000_000_000u64.into());
             for message in 0..12u32 {
                 simulator.send(

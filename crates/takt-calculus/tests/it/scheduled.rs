@@ -86,6 +86,7 @@ fn simulate(
     error: i64,
     mut state: u32,
 ) -> Seen {
+    // In a third of the cases, everything is as late as possible.
     let all = state.is_multiple_of(3);
     let mut choose = move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -48,6 +48,7 @@ fn port(line: &LineNetwork, arrivals: &[Rational], blocked: &[u32]) -> Vec<Ratio
 
 /// Returns true if frames that arrive at these times conform to the curve, in every interval.
 fn conforms(line: &LineNetwork, arrivals: &[Rational], curve: &Curve) -> bool {
+    // The frames at both ends of an interval count, so the curve is read right behind the interval's length.
     let little = Rational::from_parts(1.into(), 1_000_000_000_000u64.into());
     let bits =
         |number: usize| Extended::Finite(line.frame.physical_bits() * Rational::from(number));

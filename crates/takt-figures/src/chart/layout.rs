@@ -61,6 +61,7 @@ impl Room {
 /// Returns the drawing of all charts of a figure.
 pub(super) fn scene(figure: &Figure, room: Room) -> Scene {
     let columns = match room {
+        // A figure without charts would give `clamp` an upper end below the lower one, and it would panic.
         Room::Page => figure.columns.clamp(1, figure.charts.len().max(1)),
         Room::Phone => 1,
     };

@@ -49,6 +49,7 @@ impl<'a> Looks<'a> {
             SeriesRole::Data if chart.ordered => {
                 let data: Vec<&ChartSeries> = of_data(chart).collect();
                 let place = data.iter().position(|it| it.label == series.label);
+                // A single series divides by 1, and gets the first colour.
                 let last = data.len().saturating_sub(1).max(1);
                 solid(Paint::Ordered(place.unwrap_or(0) * STEPS / last))
             }

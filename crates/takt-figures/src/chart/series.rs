@@ -63,6 +63,7 @@ pub(super) fn draw(scene: &mut Scene, series: &ChartSeries, look: &Look, plot: &
             for it in bars {
                 let (left, top) = plot.point((it.from, it.value));
                 let (right, _) = plot.point((it.to, it.value));
+                // Gaps between narrow bars would be a large part of the picture.
                 let gap = if right - left > 4.0 { 0.5 } else { 0.0 };
                 if top < plot.bottom {
                     scene.rectangle(

@@ -66,6 +66,7 @@ impl PortCapture {
                 error,
             };
             let mut listener = FrameListener::open(&device, OTHERS).map_err(failed)?;
+            // `start` waits for this message, so the channel is open.
             let _ = opened.send(());
             write(&mut listener, file, &ends, &place)
         })?;
@@ -75,6 +76,7 @@ impl PortCapture {
                 stop,
                 thread,
             }),
+            // The channel closes without a message only if the thread has ended.
             Err(_) => match thread.join() {
                 Ok(Err(error)) => Err(error),
                 _ => Err(LabError::Panicked),
@@ -115,6 +117,7 @@ fn write(
             }
             let length = tagged(&heard, &mut frame);
             let written = writer.write_beginning(time_of(&heard), &frame, length);
+            // The first error tells the cause.
             if outcome.is_ok() {
                 outcome = written;
             }
@@ -134,6 +137,7 @@ fn write(
 }
 
 fn finish(writer: CaptureWriter<BufWriter<File>>) -> io::Result<()> {
+    // Dropping the buffer would hide an error of the last write.
     let buffer = writer.finish()?;
     buffer
         .into_inner()

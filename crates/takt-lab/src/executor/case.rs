@@ -110,6 +110,7 @@ impl<'a> RunningCase<'a> {
         self.start(LoopEnd::Loopback, None)?;
         self.wait_for_loopbacks(stop)?;
         let begin = self.begin();
+        // Loopbacks run already. From now on they draw the latencies of the same cycles as the Publishers.
         self.beginning.set(begin);
         self.start_traffic(begin)?;
         self.start(LoopEnd::Publisher, Some(begin))?;
@@ -242,6 +243,7 @@ impl<'a> RunningCase<'a> {
             remarks: self.laboratory.remarks().to_vec(),
             ..CaseRecord::default()
         };
+        // An error must not keep other threads running: it is returned when all have ended.
         let mut first_error = None;
         self.ends.iter().for_each(RunningEnd::stop);
         let ends: Vec<RunningEnd> = self.ends.drain(..).collect();

@@ -124,6 +124,7 @@ fn datagram_headers(length: usize, index: usize) -> Vec<u8> {
     let port = FIRST_PORT.wrapping_add(u16::try_from(index % 20_000).unwrap_or(0));
     let mut headers = vec![0x45, 0];
     headers.extend(whole.to_be_bytes());
+    // Don't Fragment, 64 hops, UDP. The checksum is computed with zeros in its place.
     headers.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
     let sum = headers.chunks(2).fold(0_u32, |sum, pair| {
         sum + u32::from(pair[0]) * 256 + u32::from(*pair.last().unwrap_or(&0))

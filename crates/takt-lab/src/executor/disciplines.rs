@@ -71,6 +71,7 @@ pub fn missing_disciplines(
         return Ok(Vec::new());
     }
     node.commands(vec![
+        // As many queues as a discipline has classes at most: some refuse more classes than queues.
         ShellCommand::ip(format!(
             "link add {PROBE} numtxqueues 8 type veth peer name eth1"
         )),
@@ -92,6 +93,7 @@ fn is_missing(name: &str, words: &str) -> bool {
     let unknown = ["kind is unknown", "Unknown qdisc", "Unknown filter"];
     match result {
         Ok(result) if result.success => false,
+        // Classifier and action are in modules of their own, each with its own message.
         Ok(_) if name == MARKING => true,
         Ok(result) => unknown.iter().any(|part| result.stderr.contains(part)),
         Err(_) => true,

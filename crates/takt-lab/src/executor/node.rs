@@ -170,6 +170,7 @@ impl Drop for LabNode {
         // The thread ends when nobody can send it a job any more, and the namespaces with it.
         self.jobs.take();
         if let Some(thread) = self.thread.take() {
+            // A job that panicked has been reported to its caller.
             let _ = thread.join();
         }
     }

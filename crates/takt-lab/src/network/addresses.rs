@@ -27,6 +27,7 @@ pub fn flow_address(source: FlowSource) -> MacAddress {
         FlowSource::Return(application) => group(application.0, false),
         FlowSource::Cross(flow) => {
             let [high, low] = low_bytes(flow.0 + 1);
+            // 02 is the beginning of locally administered addresses. The third byte tells flows from devices.
             MacAddress([0x02, 0x54, 0x4C, 0x00, high, low])
         }
     }

@@ -14,10 +14,12 @@ pub const BRIDGE_DEVICE: &str = "bridge0";
 pub fn bridge_commands(node: &NodePlan, vlans: bool) -> Vec<ShellCommand> {
     let bridge = BRIDGE_DEVICE;
     let filtering = match vlans {
+        // Otherwise each port would be in VLAN 1.
         true => " vlan_filtering 1 vlan_default_pvid 0",
         false => "",
     };
     // Registered groups are forwarded to their ports (snooping), all others to none.
+    // A spanning tree would close a link of a ring. Static routes have no loop, so none is needed.
     let mut commands = vec![ShellCommand::ip(format!(
         "link add {bridge} type bridge stp_state 0 mcast_snooping 1 mcast_querier 0{filtering}"
     ))];

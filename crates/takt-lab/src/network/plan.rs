@@ -238,6 +238,7 @@ impl NetworkPlan {
                 return Err(NetworkPlanError::NoLoopback(application.name.clone()));
             };
             for (out, into) in [(there.from, back.to), (back.from, there.to)] {
+                // An end of an application has one device for both directions.
                 if out != into {
                     let node = self.nodes.get(out.0.0);
                     return Err(NetworkPlanError::DifferentPorts {
@@ -253,6 +254,7 @@ impl NetworkPlan {
 
 /// Returns the port at the other end of the link.
 pub(super) const fn opposite(port: PortIndex) -> PortIndex {
+    // Ports 2n and 2n + 1 are the ends of link n.
     PortIndex(port.0 ^ 1)
 }
 
@@ -285,6 +287,7 @@ fn nodes(scenario: &Scenario) -> Vec<NodePlan> {
             file_name(node.map_or("", |node| &node.name))
         };
         let mut capture = format!("{}-to-{}.pcapng", name_of(port.node), name_of(port.to));
+        // Different names of nodes may become the same name of a file.
         while captures.contains(&capture) {
             capture = format!("{}-{index}.pcapng", capture.trim_end_matches(".pcapng"));
         }

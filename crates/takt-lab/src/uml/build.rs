@@ -69,6 +69,7 @@ pub fn build_kernel(
     programs::check(matches!(source, KernelSource::Archive(_)))?;
     let folder = cache.folder();
     fs::create_dir_all(folder).map_err(UmlError::io(folder))?;
+    // The lock comes first, because `BuildFolder::new` removes a folder in which another process may build.
     let _lock = lock(folder)?;
     let build = BuildFolder::new(folder.join(BUILD))?;
     // The space is checked when the files of an earlier build are removed.
@@ -88,6 +89,7 @@ pub fn build_kernel(
     fs::write(&options, configuration()).map_err(UmlError::io(&options))?;
     let mut configure = make(&tree, &objects);
     configure
+        // All options that the file does not name are off.
         .env("KCONFIG_ALLCONFIG", &options)
         .arg("allnoconfig");
     steps.run(&mut configure)?;
@@ -170,6 +172,7 @@ fn lock(folder: &Path) -> Result<File, UmlError> {
 }
 
 fn check_space(folder: &Path) -> Result<(), UmlError> {
+    // If the file system does not tell, the build itself finds out.
     let Ok(disk) = statvfs(folder) else {
         return Ok(());
     };
@@ -199,6 +202,7 @@ fn extend(tree: &Path) -> Result<(), UmlError> {
     for (name, present, new) in CHANGES {
         let path = tree.join(name);
         let text = fs::read_to_string(&path).map_err(UmlError::io(&path))?;
+        // A kernel without the change would be built, and count time in other steps or crash on some processors.
         if !text.contains(present) {
             return Err(UmlError::NoOptions(vec![format!(
                 "line `{present}` in {name}"

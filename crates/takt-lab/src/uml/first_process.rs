@@ -52,6 +52,7 @@ pub fn initialize() -> Result<(), UmlError> {
 
 /// Switches the machine off. Returns only if that fails.
 pub fn power_off() -> io::Error {
+    // reboot(2) does not write what is still in memory.
     rustix::fs::sync();
     match reboot(RebootCommand::PowerOff) {
         Ok(()) => io::Error::other("the machine still runs"),

@@ -133,6 +133,7 @@ impl Machine {
         command.args(["-c", "exec setpriv --pdeathsig KILL -- \"$@\" 2>&1", "sh"]);
         command.arg(&self.kernel);
         command.arg(format!("mem={MEMORY_MIB}M"));
+        // The machine uses the files of this host, so it needs no image of a disk.
         command.args(["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"]);
         let mut path = std::ffi::OsString::from("uml_dir=");
         path.push(folder);
@@ -181,6 +182,7 @@ impl Files {
             progress: directory.join(PROGRESS),
             folder: directory.join(FOLDER),
         };
+        // The machine appends to the file and does not create it.
         fs::write(&files.progress, "").map_err(UmlError::io(&files.progress))?;
         fs::create_dir_all(&files.folder).map_err(UmlError::io(&files.folder))?;
         Ok(files)

@@ -44,6 +44,7 @@ pub fn ready_made() -> Result<PathBuf, UmlError> {
     if !kernel.is_file() {
         return Err(UmlError::NoReadyMade);
     }
+    // Without the list, the machine is tried.
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     match has_flag(&processors, TOO_MANY_REGISTERS) {
         true => Err(UmlError::ReadyMadeRegisters),

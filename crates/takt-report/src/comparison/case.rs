@@ -112,6 +112,7 @@ impl ComparedCase {
         for application in &case.applications {
             match joined.application(application, sink) {
                 Ok(application) => compared.applications.push(application),
+                // The other applications are compared all the same.
                 Err(reason) => compared.damage = Some(reason),
             }
         }
@@ -302,6 +303,7 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
             ));
         }
         let refused = [end.launch_refused, end.launch_invalid, end.launch_missed];
+        // The counts come from a file, and may be any numbers.
         let refused = refused.into_iter().fold(0, u64::saturating_add);
         if refused > 0 {
             lines.push(format!(

@@ -27,6 +27,7 @@ pub(crate) struct LongestDelays {
 impl LongestDelays {
     pub(crate) fn note(&mut self, delay: LongDelay) {
         self.count += 1;
+        // `Reverse` puts the shortest of the kept delays first in the heap.
         if self.heap.len() < MOST {
             self.heap.push(Reverse(delay));
         } else if let Some(mut shortest) = self.heap.peek_mut()

@@ -96,6 +96,7 @@ impl<'a> CaseSimulation<'a> {
             sources: sources.collect(),
             worst: vec![None; scenario.flows().len()],
         };
+        // A simulation counts with one trim only, so it runs twice. The same seed gives the same messages.
         let mut untrimmed = options.clone();
         untrimmed.simulation.trim = 0;
         let all = Simulation::new(scenario, untrimmed).run(&mut worst);

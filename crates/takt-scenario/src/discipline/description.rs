@@ -66,6 +66,7 @@ pub(super) const fn names<const N: usize>(
 ) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
+    // A `const fn` has neither iterators nor `for`.
     while index < N {
         names[index] = all[index].name;
         index += 1;

@@ -20,6 +20,7 @@ pub(crate) use shapes::DISCIPLINE;
 
 /// Returns the descriptions of the disciplines that a port may have, in the order of help texts.
 pub fn disciplines() -> impl Iterator<Item = &'static DisciplineDescription> {
+    // A FIFO queue is what each class of `mqprio` has by default, so it is no choice of its own.
     let queues = queue::QUEUES.iter().filter(|queue| queue.name != "fifo");
     scheduler::SCHEDULERS.iter().chain(queues)
 }
@@ -71,6 +72,7 @@ impl Discipline {
     #[must_use]
     pub fn at_interface(&self, rate: Rate) -> Self {
         let mut changed = self.clone();
+        // The order is from the highest class on: credits of a class follow from those above it.
         for class in 0..changed.classes.len() {
             let above = changed.reserved_above(class, rate);
             if let Queue::Cbs(shaper) = &mut changed.classes[class].queue {

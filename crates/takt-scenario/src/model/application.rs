@@ -133,6 +133,7 @@ impl CrossTraffic {
             Pattern::Burst(frames) => frames,
             Pattern::Poisson => return None,
         };
+        // A saturated interval is too short, so it permits more frames than come: still a bound.
         let interval = Duration(self.interval.0.saturating_mul(frames.into()));
         Some(ArrivalBound { frames, interval })
     }

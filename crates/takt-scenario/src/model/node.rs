@@ -110,6 +110,7 @@ impl Histogram {
         if let Some(pair) = bins.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(HistogramError::Order(pair[1].0));
         }
+        // `total` and random choices add the counts up without a check.
         let total = bins
             .iter()
             .try_fold(0u64, |sum, bin| sum.checked_add(bin.1));

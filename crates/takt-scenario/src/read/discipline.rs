@@ -110,6 +110,7 @@ impl Reader<'_> {
                 continue;
             };
             for priority in priorities.list() {
+                // `check` has verified that it is a number from 0 to 7.
                 let pcp = priority.value.show().parse().unwrap_or(0);
                 match seen.iter().find(|(other, _)| *other == pcp) {
                     Some((_, other)) => {

@@ -180,6 +180,7 @@ impl Reader<'_> {
                 rate: table.quantity("rate").unwrap_or(Rate(1_000_000_000)),
                 length: table.quantity::<Length>("length").unwrap_or_default(),
             }),
+            // `node` has reported the unknown name.
             [_, _] => {}
             _ => self.problem(format!("a link has two ends, not {}", ends.len()), &place),
         }

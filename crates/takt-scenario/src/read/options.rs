@@ -100,6 +100,7 @@ impl Reader<'_> {
             if sweeps.iter().any(|sweep| sweep.parameter == path) {
                 self.problem(format!("`{path}` is swept already"), &parameter.span);
             }
+            // `find` adds optional tables that are missing, so it works on a copy.
             if let Err(problem) = sweep::find(&mut document.clone(), path) {
                 self.problems.push(problem.at(parameter.span.clone()));
             }

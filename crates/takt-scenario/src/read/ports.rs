@@ -90,6 +90,7 @@ impl Reader<'_> {
             let discipline = table
                 .get("discipline")
                 .map(|item| self.discipline_of(item, disciplines));
+            // Unknown names are reported already.
             let (Some(node), false) = (node, to == Some(None)) else {
                 continue;
             };
@@ -200,6 +201,7 @@ impl Reader<'_> {
             classes,
         };
         self.check_etf(&discipline, index_of_port, passing);
+        // A single class is the matter of `check_slope`.
         if reserved.slopes >= u128::from(rate.0) && reserved.classes > 1 {
             let sum = reserved.slopes();
             let message = format!(

@@ -174,6 +174,7 @@ impl Reader<'_> {
         let document = self.document;
         let tables = || document.tables("cross_traffic");
         self.distinct("flows of cross traffic", tables().map(|(_, table)| table));
+        // Results name the flows of both kinds by these names.
         for name in tables().filter_map(|(_, table)| table.get("name")) {
             let is_same = |(_, table): (&Item, &Table)| table.text("name") == name.text();
             if document.tables("applications").any(is_same) {
@@ -265,6 +266,7 @@ impl Reader<'_> {
                 said.and_then(|(_, table)| Some((table.get("txtime")?, table.boolean("txtime")?)));
             let queue = port.discipline.queue_of(application.pcp);
             let assisted = port.discipline.scheduler.txtime_assist().is_some();
+            // With txtime-assist, `taprio` gives the frames their txtimes.
             let wanted = queue.is_some_and(Queue::needs_txtime) && !assisted;
             if wanted && let Some((item, false)) = said {
                 self.problems.push(crate::error::Problem::new(

@@ -229,6 +229,7 @@ fn numbers(text: &str) -> Vec<Number> {
 /// Replaces numbers of a text, the last ones first.
 fn replaced(text: &str, mut changes: Vec<(&Number, &str)>) -> String {
     changes.sort_by_key(|(number, _)| std::cmp::Reverse(number.place.start));
+    // A second value for the same number would be written at a place that is no longer right.
     changes.dedup_by_key(|(number, _)| number.place.start);
     let mut text = text.to_owned();
     for (number, extreme) in changes {

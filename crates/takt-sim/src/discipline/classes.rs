@@ -63,6 +63,7 @@ impl Classes {
         let queues = classes.map(|class| ClassQueue::new(&class.queue, rate, model));
         let mut map = [0; 16];
         for (priority, class) in (0u8..).zip(&mut map) {
+            // `class_of` limits the class to the last one.
             *class = u8::try_from(written.class_of(priority)).unwrap_or(u8::MAX);
         }
         Self::new(queues.collect(), map, by_clock, lengths)
@@ -120,6 +121,7 @@ impl Classes {
     /// Returns the class of a priority.
     pub fn class_of(&self, priority: u8) -> u8 {
         let last = u8::try_from(self.classes.len().saturating_sub(1)).unwrap_or(u8::MAX);
+        // As in the kernel (`TC_BITMASK`), only four bits of a priority count.
         self.map[usize::from(priority & 15)].min(last)
     }
 
@@ -153,6 +155,7 @@ impl Classes {
         }
         match self.classes.get_mut(usize::from(class)) {
             Some(class) => class.enqueue(packet, now, drops),
+            // The class is limited to the last one, so only a port without classes comes here.
             None => drops.push((packet, DropReason::QueueFull)),
         }
     }
@@ -163,6 +166,7 @@ impl Classes {
         if let Release::Packet(_, class) = selected
             && let Some(queue) = self.classes.get_mut(usize::from(class))
         {
+            // `select` has returned a copy of this packet.
             let _ = queue.take(now);
         }
         selected
@@ -180,6 +184,7 @@ impl Classes {
             let packet = match queue.next(now, drops) {
                 Next::Empty => continue,
                 Next::At(time) => {
+                    // A shaper without credit, or ETF before a txtime, holds back its own class only.
                     wake = wake.min(time);
                     continue;
                 }

@@ -34,6 +34,7 @@ impl Gates {
         let entries = entries.collect();
         Self {
             base: taprio.base_time.into(),
+            // Times are divided by the cycle.
             cycle: end.max(Time::picoseconds(1)),
             entries,
             guard_band: taprio.guard_band.into(),
@@ -75,6 +76,7 @@ impl Gates {
         let begin = entry
             .checked_sub(1)
             .and_then(|before| self.entries.get(before));
+        // All cycles are alike, so the one at the base time stands for the others.
         let begin = self.base + begin.map_or(Time::ZERO, |it| it.0);
         match self.window(class, begin) {
             Window::Open(Time::MAX) => None,
@@ -95,6 +97,7 @@ impl Gates {
         let is_open = |index: usize| self.entries[index % self.entries.len()].1 >> class & 1 == 1;
         let open = is_open(current);
         let change =
+            // One round is enough. Neighbouring entries with the same state are one window.
             (current + 1..=current + self.entries.len()).find(|index| is_open(*index) != open);
         let time = change.map_or(Time::MAX, |index| {
             let before = self.entries[(index - 1) % self.entries.len()].0;

@@ -34,6 +34,7 @@ impl TxTimeAssist {
         for (index, (end, open)) in entries.iter().enumerate() {
             let interval = (begin, *end);
             begin = *end;
+            // An entry without room for the packet has none in any other cycle either.
             if open >> class & 1 == 0 || interval.1 - interval.0 < room {
                 continue;
             }

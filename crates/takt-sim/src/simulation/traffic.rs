@@ -30,6 +30,7 @@ impl Simulation {
         let next = publisher.departure.at;
         self.calendar.push(next, Event::Publish(number(index)));
         let counted = self.is_counted(counter);
+        // A late thread may hand the message over after it was due.
         let published = due.map_or(self.now, |due| due.max(self.now));
         let way = &self.ways[flow as usize];
         let frame = self.frames.insert(Frame {
@@ -98,6 +99,7 @@ impl Simulation {
             self.calendar.push(departure.at, Event::Enqueue(place));
         }
         if let Some(loopback) = &mut self.loopbacks[index] {
+            // The empty list goes back with its memory, so that the next cycle allocates none.
             loopback.inbox = inbox;
             loopback.latest = latest;
         }

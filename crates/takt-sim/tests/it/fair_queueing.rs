@@ -179,6 +179,7 @@ fn attack(realisation: Realisation) {
     let (mut compared, mut lower) = (0, 0);
     let mut ratios = Vec::new();
     for case in 0..cases {
+        // With the same random numbers, the same network comes again with one queue for all flows.
         let mut again = random.clone();
         let text = scenario(1024, &mut random);
         let network =

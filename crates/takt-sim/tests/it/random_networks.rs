@@ -68,6 +68,7 @@ fn no_frame_is_later_than_its_bound() {
     let seen = attack(Realisation::Ieee, 7);
     assert!(seen.nearest_application > 0.8, "{seen:?}");
     assert!(seen.scheduled > 0);
+    // There are eight kinds, and hosts of three of them may have ETF.
     assert_eq!(seen.found.len(), 11);
     for (kind, (_, nearest)) in seen.found {
         assert!(nearest > 0.3, "{kind:?}: {nearest}");

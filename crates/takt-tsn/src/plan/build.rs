@@ -183,6 +183,7 @@ fn class_map(discipline: &Discipline, options: &PlanOptions) -> Result<ClassMap,
         }
     }
     let last = u8::try_from(count.saturating_sub(1)).unwrap_or(0);
+    // Priorities above 7 have no PCP, so they go to the lowest class.
     let mut classes = [last; SOCKET_PRIORITIES];
     for (pcp, class) in (0u8..8).zip(&mut classes) {
         *class = u8::try_from(discipline.class_of(pcp)).unwrap_or(last);

@@ -79,6 +79,7 @@ fn shapers_below_gates(
     let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
     let mut classes = input.discipline.classes.iter();
     let has_shaper = classes.any(|class| class.queue.shaper().is_some());
+    // An unknown kernel may be an old one.
     let is_new = options.kernel.is_some_and(|kernel| kernel >= SHAPERS_WORK);
     if is_software && has_shaper && !is_new {
         let known = options.kernel.is_some();
@@ -94,6 +95,7 @@ fn shared_windows(
     warnings: &mut Vec<PlanWarning>,
 ) {
     let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
+    // An unknown kernel may be a new one.
     let is_old = options.kernel.is_some_and(|kernel| kernel < TAKES_LAST);
     let shared = taprio.entries.iter().find(|it| it.gates.count_ones() > 1);
     if let (true, false, Some(entry)) = (is_software, is_old, shared) {

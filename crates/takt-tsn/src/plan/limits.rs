@@ -97,6 +97,7 @@ impl Exceeded {
 fn least_interval(speed: Rate) -> Duration {
     let megabits = (speed.0 / 1_000_000).max(1);
     let picos_per_byte = (8_000_000 / megabits).max(1);
+    // The kernel compares whole nanoseconds, rounded down.
     Duration(LEAST_FRAME * picos_per_byte / 1000 * 1000)
 }
 
@@ -125,6 +126,7 @@ fn gates(
             );
         }
     }
+    // The entries of the scenario are long enough here, so a short one comes from a guard band.
     if let Some((_, part)) = schedule.entries.iter().find(|(_, it)| nanos(*it) < least) {
         return Err(
             refused(LimitedPart::Discipline, "guard_band", taprio.guard_band, "")

@@ -30,6 +30,7 @@ pub(crate) fn shaper(
     // `cbs` takes whole kbit/s. Rounded down, the slope would be less than what is reserved.
     let idle_slope = kilobits_up(shaper.idle_slope);
     let port = kilobits(speed);
+    // No rate would be left for the other classes, and sendSlope would not be negative.
     if idle_slope >= port {
         return Err(PlanError::IdleSlope {
             class: here.name.clone(),

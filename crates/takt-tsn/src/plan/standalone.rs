@@ -115,6 +115,7 @@ impl StandalonePort {
                     txtime_assist: txtime_assist.map(|(delay, _)| delay),
                     guard_band: Duration::ZERO,
                 };
+                // The txtimes are from taprio, not from the sockets, so etf must not check the sockets.
                 let queue = txtime_assist.map(|(_, delta)| etf(delta, true));
                 (Scheduler::Taprio(taprio), queue.unwrap_or_else(fifo))
             }
@@ -130,6 +131,7 @@ impl StandalonePort {
         let others = (1..classes).fold(0, |gates, class| gates | 1u8 << class);
         let rest = Duration(cycle.0.saturating_sub(window.0));
         let mut entries = vec![entry(1, window), entry(others, rest)];
+        // A window as long as the cycle leaves no rest, and the kernel refuses an entry without a length.
         entries.retain(|entry| entry.interval > Duration::ZERO);
         entries
     }

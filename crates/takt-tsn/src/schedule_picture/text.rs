@@ -43,6 +43,7 @@ fn mark(port: &ScheduleGates, windows: &[(Duration, Duration)], cell: u64) -> ch
     let cycle = u128::from(port.cycle.0);
     let is_open = windows.iter().any(|(opens, length)| {
         let (opens, length) = (u128::from(opens.0), u128::from(length.0));
+        // Windows begin within a cycle, so the difference is not negative.
         (middle + cycle - opens) % cycle < length || (begin <= opens && opens < end)
     });
     if is_open { '\u{2588}' } else { '\u{b7}' }

@@ -62,6 +62,7 @@ impl Moment {
         match self {
             Self::At(time) => time,
             Self::Ago(age) => {
+                // A DateTime counts intervals of 100 ns (OPC 10000-6, 5.2.2.5).
                 let ticks = i64::try_from(age.as_nanos() / 100).unwrap_or(i64::MAX);
                 DateTime(now.0.saturating_sub(ticks))
             }

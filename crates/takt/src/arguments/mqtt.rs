@@ -44,6 +44,7 @@ pub struct Resource {
 
 /// Parses `URI=USER:PASSWORD_FILE`.
 fn resource(text: &str) -> Result<Resource, String> {
+    // A URI has colons of its own, so it is divided at `=` first.
     let parts = text.split_once('=').and_then(|(uri, rest)| {
         let (user, file) = rest.split_once(':')?;
         let is_whole = [uri, user, file].iter().all(|part| !part.is_empty());

@@ -61,6 +61,7 @@ pub struct ServeSecurityArguments {
 /// Reads `ENTRY=ROLE`.
 fn jwt_role(text: &str) -> Result<(String, RoleSet), String> {
     let (entry, role) = text
+        // An entry may contain `=`, the name of a role does not.
         .rsplit_once('=')
         .ok_or("write ENTRY=ROLE, for example fitter=operator")?;
     Ok((entry.to_owned(), role.parse()?))
@@ -145,6 +146,7 @@ fn token(file: &Path) -> miette::Result<Identity> {
     let text = secret_file::read(file);
     let text =
         text.map_err(|error| explain::with_help(format!("{}: {error}", file.display()), HELP))?;
+    // Editors end the file with a line break.
     match text.trim() {
         "" => Err(explain::with_help(
             format!("{} is empty", file.display()),

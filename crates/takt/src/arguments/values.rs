@@ -21,6 +21,7 @@ pub(super) fn endpoint(text: &str) -> Result<Endpoint, String> {
 
 /// Parses the address of a client for reverse connect: with or without `opc.tcp://`.
 pub(crate) fn listening(text: &str) -> Result<EndpointUrl, String> {
+    // A port alone would be taken for the name of a host.
     if text.chars().all(|character| character.is_ascii_digit()) {
         return Err(format!("write HOST:PORT, for example 0.0.0.0:{text}"));
     }
@@ -83,6 +84,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if seconds > LONGEST_TIME.as_secs_f64() {
         return Err(format!("`{text}` is too long: write 876000h at most"));
     }
+    // Negative numbers and NaN are refused here.
     Duration::try_from_secs_f64(seconds).map_err(|_| fault())
 }
 

@@ -40,6 +40,7 @@ pub(super) fn run(arguments: &BenchArguments, verbose: u8) -> miette::Result<()>
 /// Returns the program beside this one, or its name alone, which is looked for in PATH.
 fn program() -> PathBuf {
     let own = std::env::current_exe().ok();
+    // The program beside this one is of the same build; PATH may have another version.
     let beside = own.map(|own| own.with_file_name(PROGRAM));
     let beside = beside.filter(|path| path.is_file());
     beside.unwrap_or_else(|| PROGRAM.into())

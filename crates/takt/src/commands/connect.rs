@@ -97,6 +97,7 @@ fn of_uri(text: &str, uris: &[String]) -> Result<NodeId, String> {
             }
         };
         let escaped = uri.replace("%3B", ";").replace("%3b", ";");
+        // The last step, so that `%253B` becomes `%3B` and no semicolon.
         let escaped = escaped.replace("%25", "%");
         let is_named = |known: &String| *known == escaped || known == uri;
         match uris.iter().position(is_named) {
@@ -123,6 +124,7 @@ fn of_uri(text: &str, uris: &[String]) -> Result<NodeId, String> {
 
 /// Returns the node of a Provider with a path as its identifier; `None` at other servers.
 pub fn node_of_provider(client: &mut Client, path: &str) -> Result<Option<NodeId>, ClientError> {
+    // Index 1 is the server's own namespace, with its ApplicationUri as the URI.
     let own = client.namespace_uri(1)?;
     let is_provider = own.starts_with(&model::provider_uri(""));
     Ok(is_provider.then(|| NodeId::string(1, path.trim_matches('/'))))

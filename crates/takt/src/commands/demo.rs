@@ -70,6 +70,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
 
     let ended = watch(processes, Arc::clone(&stop));
     let consumer = takt_demo::consumer::run(&registry_endpoint, group, arguments.run_for, &stop);
+    // The thread of `watch` waits for this, also after a Consumer that ended by itself.
     stop.store(true, Ordering::Relaxed);
     let died = ended
         .join()
@@ -166,6 +167,7 @@ fn watch(
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        // All are asked before the first one is awaited, so that they end at the same time.
         for process in processes.iter_mut().rev() {
             process.ask_to_end();
         }

@@ -68,6 +68,7 @@ impl Described {
                     Some(Variant::NodeId(data_type)) => Some(NodeId::clone(&data_type)),
                     _ => None,
                 };
+                // A missing DataType is kept, too: otherwise each value would ask for it again.
                 self.variables.insert(node, data_type);
             }
         }
@@ -90,6 +91,7 @@ impl Described {
         };
         match self.epoch {
             None => self.namespaces = now,
+            // Without the NamespaceArray of the first session, its indexes cannot be translated.
             Some(_) if self.namespaces.is_empty() => {}
             Some(_) => self.map = Some(NamespaceMap::between(&self.namespaces, &now)),
         }
@@ -116,6 +118,7 @@ impl Described {
             self.try_learn(client, &[(node, &value)])?;
             let data_type = match self.variables.get(node) {
                 Some(known) => known.clone(),
+                // The present value may be of a simple type or missing, so that the lines above did not ask.
                 None => match client.read_attribute(node, Attribute::DataType)?.value {
                     Some(Variant::NodeId(data_type)) => Some(NodeId::clone(&data_type)),
                     _ => None,
@@ -205,6 +208,7 @@ pub fn of_attribute(attribute: Attribute) -> Option<NodeId> {
 /// Returns whether the DataType adds something to what is shown of a value.
 fn is_described(value: &Variant) -> bool {
     value.built_in_type().is_some_and(|built_in| {
+        // An integer may be a value of an enumeration. A Variant or DataValue may hold one, or a structure.
         built_in.is_integer()
             || matches!(
                 built_in,

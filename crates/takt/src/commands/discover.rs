@@ -44,6 +44,7 @@ fn at_server(arguments: &DiscoverArguments) -> miette::Result<()> {
     let mut here = arguments
         .endpoints
         .then(|| endpoints_of(&arguments.endpoint, &asked))
+        // Without an answer, all DiscoveryUrls are asked below.
         .and_then(Result::ok);
     for server in &servers {
         let mut offers = Vec::new();
@@ -100,6 +101,7 @@ fn endpoints_of(
     options: &ClientOptions,
 ) -> Result<Vec<EndpointDescription>, ClientError> {
     let mut found = DiscoveryClient::connect(endpoint, options)?.endpoints()?;
+    // A server names the endpoints of all its transports, and has a DiscoveryUrl for each.
     found.retain(|offer| offer.endpoint_url.as_str().starts_with(endpoint.scheme()));
     Ok(found)
 }

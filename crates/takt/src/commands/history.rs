@@ -62,6 +62,7 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
             row(arguments, value, &described, data_type);
         }
     };
+    // One time for all options: `--from` and `--to` then have the distance that the user gives.
     let now = DateTime::now();
     let to = arguments.to.map_or(now, |to| to.from(now));
     let from = arguments.from.map(|from| from.from(now));
@@ -188,6 +189,7 @@ fn row(
 fn line(time: &str, text: &str, status: &str, columns: Option<usize>) -> String {
     // A time has up to 24 characters.
     let room = columns.map_or(usize::MAX, |columns| {
+        // In a narrow terminal some characters of the value stay; the line is cut below.
         columns.saturating_sub(24 + 2 + 2 + status.len()).max(8)
     });
     let text = shortened(text, room);
@@ -203,6 +205,7 @@ fn status(status: StatusCode) -> String {
         Some(name) => name.to_owned(),
         None => name.to_string(),
     };
+    // InfoType DataValue. With another InfoType, the bits below have no such meaning.
     let is_data_value = status.0 & 0x0C00 == 0x0400;
     let bits = [
         (0x01, "calculated"),

@@ -76,6 +76,7 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
         counts.map(|it| Some((Instant::now(), it?))).collect()
     };
     let before = look();
+    // Without counts there are no rates: a wait would gain nothing.
     if before.iter().any(Option::is_some) {
         interrupt.wait(Some(arguments.interval));
     }

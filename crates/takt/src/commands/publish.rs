@@ -198,6 +198,7 @@ fn mirror(
         if let Some(uri) = file
             .namespaces
             .get(usize::from(node.namespace))
+            // Namespace 0 has the same index in each server.
             .filter(|_| node.namespace > 0)
         {
             let index = client

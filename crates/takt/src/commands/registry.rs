@@ -58,6 +58,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
             event_roles: arguments.history_events_role,
             interval: arguments.history_interval,
             store: HistoryStoreOptions {
+                // The option is in MiB.
                 max_size: arguments.history_max_size << 20,
                 max_age: arguments.history_max_age,
             },

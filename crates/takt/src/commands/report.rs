@@ -132,6 +132,7 @@ fn finish(runs: &[ComparedRun]) -> miette::Result<()> {
              other traffic), or the bound is wrong.",
         ));
     }
+    // A violation is worse than a file that is missing, so it is reported alone.
     let damaged = runs.iter().find(|run| run.is_damaged());
     damaged.map_or(Ok(()), |run| {
         Err(explain::with_help(

@@ -226,6 +226,7 @@ impl SchemaCache {
             return types;
         }
         if self.readers.len() >= MAX_SHOWN {
+            // Strangers can send any number of names. Those in use fill the cache again.
             self.readers.clear();
         }
         let entry = (version.clone(), Arc::clone(&types));

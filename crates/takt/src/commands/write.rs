@@ -50,6 +50,7 @@ pub fn parse_described(
         _ => {}
     }
     // Subtypes are named in the value.
+    // A text that is no JSON names no types.
     let json = serde_json::from_str(text).unwrap_or_default();
     let mut names = Vec::new();
     names_of_types(&json, &mut names);
@@ -118,6 +119,7 @@ pub fn parse_as(
     value_rank: i32,
 ) -> miette::Result<Variant> {
     let built_in_type = built_in_type.unwrap_or_else(|| {
+        // The first element of an array decides for all.
         let element = text.trim_start_matches(['[', ' ']);
         let element = element.split([',', ']']).next().unwrap_or_default().trim();
         if element.parse::<i64>().is_ok() {

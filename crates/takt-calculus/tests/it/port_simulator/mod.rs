@@ -106,6 +106,7 @@ impl<'a> Simulator<'a> {
 
     fn at(&mut self, time: Rational, event: Event) {
         self.number += 1;
+        // Events at one time happen in the order in which they were added.
         self.events.insert((time, self.number), event);
     }
 
@@ -125,6 +126,7 @@ impl<'a> Simulator<'a> {
         while let Some(((now, _), event)) = self.events.pop_first() {
             let port = match event {
                 Event::Arrive(frame) => self.arrive(&now, frame),
+                // The frame that this was for may have left since. `try_send` decides by the present state.
                 Event::Wake(port) => Some(port),
                 Event::Done(port) => {
                     self.ports[port].update(&now);
@@ -197,6 +199,7 @@ impl<'a> Simulator<'a> {
                 port.update(now);
                 frame.arrived = now.clone();
                 port.queues[queue.class].push_back(frame);
+                // The frame on the link stays in its queue until its end. Its bits that were sent are no backlog.
                 let sent = match (port.sending == Some(queue.class), &port.sending) {
                     (true, _) => {
                         let begun = &self.seen.sent[&(queue.port, queue.class)];
@@ -330,6 +333,7 @@ impl Port<'_> {
             && self.credits[class] < Rational::ZERO
         {
             let mut missing = -&self.credits[class] / slope;
+            // The gates of the tests are open for more than a hundredth of the time.
             let horizon = now
                 + (&missing + Rational::ONE) * Rational::from(100)
                 + &self.gates.cycle * Rational::from(2);
@@ -350,6 +354,7 @@ impl Port<'_> {
             return now.clone();
         };
         let cycle = Rational::from((now / &self.gates.cycle).floor()) * &self.gates.cycle;
+        // A window that continues in the next cycle belongs to the cycle in which it begins.
         let candidates = [-1i32, 0, 1, 2].into_iter().flat_map(|number| {
             let cycle = &cycle + &self.gates.cycle * Rational::from(number);
             windows

@@ -138,6 +138,7 @@ impl ReservedAbove {
     pub(crate) fn add(&mut self, shaper: &CbsParameters, link: Rate) {
         let rate = shaper.reserved(link).0;
         let gained = u128::from(shaper.traffic.longest) * u128::from(rate);
+        // Rounded down: it reduces the highest credit of classes below, which must not become too small.
         let gained = gained / u128::from(link.0.max(1));
         self.rate = Rate(self.rate.0.saturating_add(rate));
         self.gained = (self.gained).saturating_add(u32::try_from(gained).unwrap_or(u32::MAX));
@@ -227,6 +228,7 @@ impl CbsParameters {
     pub fn reserved(&self, link: Rate) -> Rate {
         let idle = u128::from(self.idle_slope.0);
         let both = idle + u128::from(self.send_slope.value().0);
+        // Rounded up, so that classes below do not count on more than is left.
         let sends = (idle * u128::from(link.0)).div_ceil(both.max(1));
         let sends = u64::try_from(sends).unwrap_or(u64::MAX);
         Rate(by_fast_clock(sends, self.traffic.drift))
@@ -306,6 +308,7 @@ impl CbsFields {
 /// Returns the rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole
 /// bits.
 fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
+    // `read` reports shares of -100 % and less. Here they only must not wrap.
     let part = u128::from(
         Share::ONE
             .0
@@ -330,6 +333,7 @@ pub(crate) fn by_fast_clock(value: u64, drift: Drift) -> u64 {
 
 /// Returns `bytes · slope / rate`, rounded up.
 fn portion(bytes: u32, slope: u64, rate: Rate) -> i64 {
+    // Classes above may reserve the whole link. The port reports that, but is read to its end first.
     let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(u128::from(rate.0.max(1)));
     i64::try_from(portion).unwrap_or(i64::MAX)
 }

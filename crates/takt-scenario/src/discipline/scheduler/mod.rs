@@ -70,6 +70,7 @@ impl Scheduler {
         match kind {
             "fq_codel" => Self::FqCodel(FqCodelParameters::read(table)),
             "taprio" => Self::Taprio(Taprio::read(table, classes, span, problems)),
+            // The check of the fields has refused all other names.
             _ => Self::Mqprio,
         }
     }

@@ -91,6 +91,7 @@ impl CbsIeee {
     pub fn take(&mut self, now: Time) -> Option<Packet> {
         let packet = self.queue.dequeue()?;
         let duration = self.rate.duration(packet.wire);
+        // The product has 128 bits: at 1 Gbit/s, 64 bits overflow after 9 ms.
         self.credit -= self.send_slope * i128::from(duration.as_picoseconds());
         // By a slow clock, the frame before may seem to need longer than the link does.
         self.time = self.time.max(now) + duration;

@@ -47,6 +47,7 @@ impl CbsLinux {
 
     /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        // As in `cbs_enqueue_soft`: an empty queue loses its positive credit only when the next packet comes.
         if self.queue.is_empty() && self.credit > 0 {
             self.credit = 0;
             self.last = now.as_nanoseconds();
@@ -64,6 +65,7 @@ impl CbsLinux {
     pub fn next(&mut self, now: Time) -> Next {
         let now = now.as_nanoseconds();
         if self.credit < 0 && now >= self.last {
+            // Credit is negative only behind a sent packet: `last` is then a real time, and nothing overflows here.
             let gained = credit(now - self.last, self.idle_slope);
             self.credit = (self.credit + gained).min(self.hi_credit);
             // As in `cbs_dequeue_soft`: the time moves on only if the timer has to be set again.
@@ -72,6 +74,7 @@ impl CbsLinux {
         if self.credit < 0 {
             // The kernel rounds down, and relies on its timer being late: with an exact timer, there would always be a byte too
             // little. Its timer also fires at the end of a packet, without an effect.
+            // A slope below 8 bit/s is 0 bytes per second: the wait becomes very long, and nothing is divided by 0.
             let slope = i128::from(self.idle_slope.max(1));
             let bytes = i128::from(-self.credit) * i128::from(NANOSECONDS);
             let wait = quotient(bytes + slope - 1, slope);
@@ -88,6 +91,7 @@ impl CbsLinux {
     pub fn take(&mut self, now: Time) -> Option<Packet> {
         let packet = self.queue.dequeue()?;
         let length = i64::from(packet.length);
+        // As in the kernel (`credits_from_len`), the quotient is rounded towards 0: a packet costs up to a byte less.
         let spent = length * self.send_slope / self.port_rate;
         self.credit = (self.credit + spent).max(self.lo_credit);
         self.last = now.as_nanoseconds() + length * NANOSECONDS / self.port_rate;

@@ -58,6 +58,7 @@ impl Etf {
             drops.push((packet, DropReason::NoTxTime));
             return;
         };
+        // As in `is_packet_valid`: a packet that belongs before the last released one comes too late.
         if txtime < now || txtime < self.last {
             drops.push((packet, DropReason::TxTimeInvalid));
         } else if self.packets.len() >= self.limit {
@@ -85,6 +86,7 @@ impl Etf {
             }
             let release = match self.mode {
                 EtfMode::Software => txtime - self.delta,
+                // The hardware holds the packet from `delta` before on. Only its time on the wire matters here.
                 EtfMode::Offload => txtime,
                 EtfMode::Deadline => now,
             };

@@ -139,6 +139,7 @@ fn entries(random: &mut Random, gates: &[&str]) -> String {
     let cycle = *pick(random, &[125, 125, 250]);
     let entry = |index: u64, random: &mut Random| {
         let gates = match index {
+            // These two open the gates of all classes: without a window for its frames, a scenario is refused.
             0 | 1 => gates[usize::try_from(index).unwrap()],
             _ => *pick(random, gates),
         };

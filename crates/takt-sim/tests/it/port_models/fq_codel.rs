@@ -63,6 +63,7 @@ impl Flow {
     }
 
     fn newton_step(&mut self) {
+        // The shifts of the kernel's `codel_Newton_step`: with other roundings, frames would be dropped at other times.
         let root = u64::from(self.reciprocal) << 16;
         let square = (root * root) >> 32;
         let value = (3u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
@@ -96,6 +97,7 @@ impl Model<'_> {
             self.new_flows.push_back(index);
             self.flows[index].deficit = i64::try_from(self.parameters.quantum.0).unwrap();
         }
+        // The kernel looks at its limits after it has queued the frame, so that the frame itself may be dropped.
         let frames: usize = self.flows.iter().map(|flow| flow.frames.len()).sum();
         let memory = u64::try_from(self.backlog()).unwrap();
         if frames as u64 <= self.parameters.limit && memory <= self.parameters.memory_limit.0 {
@@ -117,6 +119,7 @@ impl Model<'_> {
                 break;
             }
         }
+        // In the kernel, the drops of a full queue make CoDel drop more often as well.
         self.flows[index].count += u32::try_from(dropped).unwrap();
     }
 
@@ -150,6 +153,7 @@ impl Model<'_> {
         let now = unit(self.port.clock.shows(self.now));
         let interval = unit(i64::try_from(self.parameters.interval.picos()).unwrap());
         let had_frame = !self.flows[index].frames.is_empty();
+        // Not by `pull`: the kernel returns here before it would reset `first_above`.
         if !had_frame {
             self.flows[index].is_dropping = false;
             return None;
@@ -181,6 +185,7 @@ impl Model<'_> {
             let flow = &mut self.flows[index];
             flow.is_dropping = true;
             let delta = flow.count.wrapping_sub(flow.last_count);
+            // The queue was under control a short time ago. CoDel begins with the rate of drops that it had then.
             if delta > 1 && now - flow.drop_next < 16 * interval {
                 flow.count = delta;
                 flow.newton_step();
@@ -218,6 +223,7 @@ impl Model<'_> {
                 self.flows[index].deficit += i64::try_from(self.parameters.quantum.0).unwrap();
                 self.old_flows.push_back(index);
             } else if is_new && !self.old_flows.is_empty() {
+                // Behind the old flows once, so that a flow that is empty again and again does not starve them.
                 self.old_flows.push_back(index);
             }
         }

@@ -65,6 +65,7 @@ impl Model<'_> {
                 return Some(begin);
             }
             begin = clock.reaches(gates.entry(local).1, begin);
+            // The windows of `setup` hold the longest frame, so one of the next cycle does at the latest.
             assert!(clock.shows(begin) - clock.shows(time) < 3 * gates.cycle);
         }
     }
@@ -104,6 +105,7 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame]) -> Outcomes {
     loop {
         let arrival = arrivals.peek().map(|frame| frame.arrival);
         if let Some(end) = model.sending {
+            // At one time, the link becomes free first. Then a frame is chosen, and then others arrive.
             if arrival.is_none_or(|arrival| end <= arrival) {
                 model.advance(end);
                 model.sending = None;
@@ -111,6 +113,7 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame]) -> Outcomes {
             }
         } else {
             let begins = (0..model.classes.len())
+                // Of classes that may begin at one time, the one with the lowest index is the highest.
                 .filter_map(|index| Some((model.begin(index)?, index)))
                 .min();
             if let Some((begin, index)) = begins

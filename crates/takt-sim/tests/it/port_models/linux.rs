@@ -66,6 +66,7 @@ impl Model<'_> {
         if self.budgets.0 != end {
             let classes = 0..self.classes.len();
             let begin = gates.begin(local);
+            // As in `sch_taprio`: whole picoseconds for a byte at whole Mbit/s, at least TAPRIO_PICOS_PER_BYTE_MIN.
             let picoseconds = 8_000_000 / (self.port.rate / 1_000_000).max(1);
             let bytes = |class| match gates.closes(class, begin) {
                 i64::MAX => i64::MAX,
@@ -154,6 +155,7 @@ impl Model<'_> {
             return self.dequeue(&all).map(|(_, frame)| frame);
         }
         for index in 0..self.classes.len() {
+            // The full ring had stopped the qdisc, so it runs when there is room again.
             if let Some(frame) = self.classes[index].ring.pop_front() {
                 self.run(index);
                 return Some(frame);

@@ -90,6 +90,7 @@ impl Qdisc {
                 drops.push((frame, DropReason::NoTxTime));
                 return;
             };
+            // A frame from before the last one that was released would leave out of order.
             if txtime < now || txtime < etf.last {
                 drops.push((frame, DropReason::TxTimeInvalid));
                 return;
@@ -98,12 +99,14 @@ impl Qdisc {
                 drops.push((frame, DropReason::QueueFull));
                 return;
             }
+            // Frames with one txtime keep their order, as in the kernel's tree.
             let later = |other: &Frame| other.txtime > Some(txtime);
             let place = self.waiting.iter().position(later);
             self.waiting
                 .insert(place.unwrap_or(self.waiting.len()), frame);
             return;
         }
+        // An empty queue keeps no positive credit. `sch_cbs` notices that only when the next frame comes.
         if let Kind::Cbs(cbs) = &mut self.kind
             && self.waiting.is_empty()
             && cbs.credits > 0

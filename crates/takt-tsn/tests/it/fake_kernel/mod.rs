@@ -241,6 +241,7 @@ impl FakeKernel {
             words: parameters.iter().map(|word| (*word).to_owned()).collect(),
         };
         self.qdiscs.insert(parent.to_owned(), qdisc);
+        // As in Linux, a child that is attached stops the gates until taprio itself is sent again.
         self.frozen = is_gates(self) && parent != "root";
         Ok(String::new())
     }
@@ -320,6 +321,7 @@ impl FakeKernel {
                 "base-time" => shown.push(format!(r#""base_time":{number}"#)),
                 "txtime-delay" => shown.push(format!(r#""txtime_delay":{number}"#)),
                 "target" | "interval" => {
+                    // The kernel keeps CoDel's times in units of 1024 ns, and `tc` shows whole microseconds.
                     let micros: u64 = words[at].trim_end_matches("us").parse().unwrap();
                     at += 1;
                     shown.push(format!(

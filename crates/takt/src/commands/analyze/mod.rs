@@ -29,6 +29,7 @@ pub fn run(arguments: &AnalyzeArguments) -> miette::Result<()> {
     if arguments.json {
         report.row(&json::of(&run)).into_diagnostic()?;
     }
+    // With JSON, only the remarks are left of it: they go to the log.
     table::print(&run, &mut report);
     let mut damage = run.files.iter();
     match damage.find_map(|file| Some((file, file.damage.as_ref()?))) {

@@ -51,6 +51,7 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
             driver_queue: arguments.driver_queue.into(),
         };
         let bounds = scenario_bounds_with(scenario, model, realisation, analyses, &mut progress);
+        // The display is removed before an error or a table is printed.
         drop(display);
         let bounds = bounds.map_err(|error| {
             let help =

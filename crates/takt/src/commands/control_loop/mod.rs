@@ -97,6 +97,7 @@ pub fn publish(arguments: &PublishArguments, content: Vec<u8>) -> miette::Result
 }
 
 fn run(mut request: Request<'_>) -> miette::Result<()> {
+    // From here on an interrupt ends the loop and not the process, so that result and trace are not lost.
     let interrupt = server_interrupt::install()?;
     let content = std::mem::take(&mut request.content);
     let request = &request;

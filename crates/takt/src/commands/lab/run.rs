@@ -36,6 +36,7 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
         disciplines: !arguments.without_disciplines,
     });
     let mut prepared = prepared.map_err(explained)?;
+    // A missing kernel or discipline shows before there is a directory, so the next try can take the same name.
     let machine = match arguments.backend {
         LabBackend::Uml => Some(uml::built_machine()?),
         LabBackend::UmlReady => Some(uml::ready_made_machine()?),
@@ -93,6 +94,7 @@ fn directory(arguments: &LabRunArguments, scenario: &str) -> PathBuf {
     if let Some(directory) = &arguments.directory {
         return directory.clone();
     }
+    // The name of a scenario may have characters that are special in paths and shells.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let name: String = scenario
         .chars()

@@ -102,6 +102,7 @@ impl BuildObserver for BuildProgress {
             BuildStep::Configure => "configuring",
             BuildStep::Compile => "compiling",
         };
+        // A new step shows at once, whatever was shown before.
         self.shown = None;
         self.show(0);
     }

@@ -159,6 +159,7 @@ fn tls(failure: TlsFailure) -> &'static str {
         }
         TlsFailure::OtherName => "Use the name of the broker that its certificate has.",
         TlsFailure::NoTls => "Use mqtt://, or the port of the broker for TLS, usually 8883.",
+        // certificate_expired (RFC 8446, 6.2): that of this client.
         TlsFailure::Alert(45) => {
             "Renew the certificate of --mqtt-certificate, and check the clocks of both hosts."
         }
@@ -210,6 +211,7 @@ fn shell_word(text: &str) -> String {
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_.:/@".contains(one);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
+        // An apostrophe would end the word in the shell, a backtick would end the command in the advice.
         false => format!("'{}'", output::printable(text).replace(['\'', '`'], "?")),
     }
 }

@@ -24,6 +24,7 @@ fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
     let stdout = is_standard(&arguments.output);
     let to = match arguments.to.or_else(|| format_of(&arguments.output)) {
         Some(to) => to,
+        // The standard output has no extension. A conversion to the format of the input is hardly meant.
         None if stdout && from == ConfigFormat::Toml => ConfigFormat::Binary,
         None if stdout => ConfigFormat::Toml,
         None => {

@@ -239,6 +239,7 @@ fn receiver(
         ));
     }
     let mut services = target.services;
+    // A service must not replace the keys that the command line gives for the other groups.
     services.retain(|id, _| needed.contains(id));
     for id in needed {
         if services.get(id).is_none_or(BTreeSet::is_empty) {
@@ -257,6 +258,7 @@ fn receiver(
         serve: ServeOptions {
             security: EndpointSecurity {
                 certificates: arguments.security.certificates.clone(),
+                // Keys come on encrypted channels only, also from a service on this host.
                 secured_loopback: true,
                 ..EndpointSecurity::default()
             },

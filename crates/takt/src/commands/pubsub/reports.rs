@@ -162,6 +162,7 @@ pub(in crate::commands) fn are_all_lost(sent: u64, losses: &Losses) -> bool {
 /// accepted nothing of what it received because of errors.
 pub(in crate::commands) fn outcome(pub_sub: &PubSub) -> miette::Result<()> {
     for component in components(pub_sub) {
+        // A link that is down is the reason of the missing messages, so it comes first.
         if let LinkState::Down(reason) = component.link {
             return Err(explain::with_help(
                 link_text(&component),

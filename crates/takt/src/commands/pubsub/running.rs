@@ -104,6 +104,7 @@ impl Running {
         self.screen.finish();
         self.reports.check(&self.screen, &self.pub_sub);
         reports::tell_losses(&self.pub_sub);
+        // Missing keys come first: they may be the reason why no message was sent or received.
         self.keys.outcome()?;
         reports::outcome(&self.pub_sub)
     }

@@ -22,6 +22,7 @@ pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
 
 fn check(path: &Path) -> miette::Result<()> {
     let (file, text) = crate::scenario_file::read(path)?;
+    // Swept values can contradict the rest of the file, so all combinations are checked.
     let variants = file
         .variants()
         .map_err(|error| explain::scenario(&text, &error))?;

@@ -29,6 +29,7 @@ pub(super) fn run(
     let scenario = &variant.scenario;
     let analyses = &scenario.bounds.analyses;
     let realisation = realisation(options);
+    // A delay may be above a bound of the papers' model; above a sound one it is an error.
     let sound = BoundsModel::Sound;
     let bounds = scenario_bounds_with(scenario, sound, realisation, analyses, &mut |_, _| {});
     let kept = bounds
@@ -62,6 +63,7 @@ fn realisation(options: &RunOptions) -> Realisation {
     match options.model {
         Model::Ieee => Realisation::Ieee,
         Model::Linux => Realisation::Linux {
+            // The simulator takes 0 as 1, too.
             driver_queue: u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX),
         },
     }

@@ -96,6 +96,7 @@ impl Rows<'_> {
     fn row(&mut self, source: FlowSource, counter: u64, times: [Time; 2], ended: [&str; 3]) {
         let [from, to] = times;
         let [outcome, port, reason] = ended;
+        // An observer cannot fail: `check` reports what went wrong here.
         self.messages.file.row([
             self.settings.as_str(),
             &self.variant.scenario.flow_name(source),

@@ -53,6 +53,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         let results = match &mut csv {
             Some(csv) => {
                 let results = simulation.run(&mut csv.of(variant));
+                // A full disk ends the command before the next combination is simulated.
                 csv.check()?;
                 results
             }
@@ -88,6 +89,7 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> RunOptions {
         seed: arguments.seed.unwrap_or(seed),
         cycles,
         // A search needs all messages.
+        // With few cycles (`--messages`), the ends would be everything, and nothing would be counted.
         trim: if arguments.adversarial || trim * 2 >= cycles {
             0
         } else {
@@ -98,6 +100,7 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> RunOptions {
     options.model = match arguments.model {
         Some(SimulationModel::Linux) => Model::Linux,
         Some(SimulationModel::Ieee) => Model::Ieee,
+        // The bounds assume shapers and gates of IEEE 802.1Q.
         None if arguments.adversarial => Model::Ieee,
         None => Model::Linux,
     };

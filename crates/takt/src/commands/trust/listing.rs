@@ -206,6 +206,7 @@ pub(super) fn warn_of_shortcomings(
     }
     let issuer = match certificate.is_issuer() {
         true => Some(certificate),
+        // Nobody else vouches for it, so no revocation list is needed.
         false if certificate.is_self_issued() => return,
         false => known.iter().find(|one| certificate.names_issuer(one)),
     };
@@ -257,6 +258,7 @@ pub(super) fn warn_of_list(list: &RevocationList, known: &[Certificate]) {
 pub(super) fn warn_of_issuer(certificate: &Certificate, trusted: &[Certificate]) {
     let mut issuers = trusted.iter();
     let is_issuer = |issuer: &&Certificate| {
+        // Anybody can write the name of an issuer into a certificate; only its key signs.
         certificate.names_issuer(issuer) && certificate.verify_signed_by(issuer).is_ok()
     };
     if !certificate.is_self_issued()

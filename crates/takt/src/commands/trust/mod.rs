@@ -15,6 +15,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
     let path = folder.map(|folder| &**folder);
     let store = match &arguments.command {
         TrustCommand::List { .. } | TrustCommand::Show { .. } => {
+            // A command that only shows certificates makes no folders.
             certificates::open_store_to_read(path)
         }
         _ => certificates::open_store(path),

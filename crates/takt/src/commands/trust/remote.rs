@@ -38,6 +38,7 @@ pub(super) fn connect(
         timeout: arguments.timeout,
         reverse: reverse(server, &arguments.reverse)?,
         server_uri: arguments.reverse.server_uri.clone(),
+        // Servers refuse these Methods on channels without encryption.
         security: arguments.security.encrypted(certificates),
         identity: arguments.security.user.identity(password)?,
         ..ClientOptions::named("takt")
@@ -80,6 +81,7 @@ fn explained(error: ClientError) -> miette::Report {
 }
 
 fn parsed(list: &[ByteString]) -> impl Iterator<Item = Certificate> {
+    // An unreadable certificate is not shown. It stays in the lists, which are written back as they came.
     let parsed = |der: &ByteString| Certificate::from_der(der.as_bytes()).ok();
     list.iter().filter_map(parsed)
 }
@@ -151,6 +153,7 @@ pub(super) fn add(
             "is trusted",
         ),
     };
+    // In both lists, an issuer would be trusted as an application, too.
     other.retain(|der| der.as_bytes() != certificate.der());
     if list.iter().all(|der| der.as_bytes() != certificate.der()) {
         list.push(ByteString::from(certificate.der()));
@@ -193,6 +196,7 @@ fn write(
     mut trust: TrustListDataType,
     masks: TrustListMasks,
 ) -> miette::Result<()> {
+    // The server keeps the lists that are not named, so a change by somebody else there is not undone.
     trust.specified_lists = u32::try_from(masks.0).unwrap_or_default();
     client.write_trust_list(&trust).map_err(explained)
 }
@@ -246,6 +250,7 @@ pub(super) fn renew(
             "--ca is a certificate in DER or PEM, --ca-key the key that belongs to it, in PEM.",
         )
     })?;
+    // With a new key: the present one may be the reason of the renewal.
     let request = client.create_signing_request(kind, true);
     let request = request.map_err(|error| match error.status_code() {
         StatusCode::BadInvalidArgument => explain::with_help(

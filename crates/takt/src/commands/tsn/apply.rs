@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &TsnApplyArguments) -> miette::Result<()> {
             .iter()
             .flat_map(ShellCommand::lines)
             .for_each(output::line);
+        // The output of a dry run is a script, so warnings are comments in it.
         script::warnings(&plan).iter().for_each(output::line);
         return Ok(());
     }

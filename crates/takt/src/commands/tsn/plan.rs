@@ -24,6 +24,7 @@ pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
         let plan = plan_port(input, &options);
         plan.map_err(|error| advice::plan_of(&error, port, ports.places.as_ref()))
     });
+    // A mistake at one port shows before the first script, so that no part of the set looks like the whole.
     let plans: Vec<PortPlan> = plans.collect::<Result<_, _>>()?;
     for (number, plan) in plans.iter().enumerate() {
         if arguments.json {

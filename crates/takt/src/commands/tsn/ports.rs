@@ -195,6 +195,7 @@ fn check_parameters(discipline: &str, parameters: &TsnParameters) -> miette::Res
         (
             "--delta",
             parameters.delta.is_some(),
+            // With txtime-assist, ETF is below TAPRIO.
             discipline == "etf" || discipline == "taprio" && is_assisted,
         ),
         (

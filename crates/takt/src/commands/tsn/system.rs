@@ -19,6 +19,7 @@ pub(super) fn states(arguments: &TsnSystemArguments) -> SavedStates {
     let given = arguments.state_dir.clone();
     let variable = || {
         std::env::var_os("TAKT_TSN_STATE_DIR")
+            // An empty variable is none: its path would be the current directory.
             .filter(|path| !path.is_empty())
             .map(PathBuf::from)
     };

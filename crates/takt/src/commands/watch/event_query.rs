@@ -64,6 +64,7 @@ impl EventLineQuery {
             let is_declared = declared.iter().any(|declared| declared.name == field);
             condition.warn(of_type.is_some(), is_declared || FIELDS.contains(&field));
         }
+        // The ConditionId counts as a field.
         let shown = FIELDS.len() + 1;
         let further = if is_all { declared.len() } else { 0 };
         let counts = MOST_FIELDS.map(|most| further.min(most - shown));

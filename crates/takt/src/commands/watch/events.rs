@@ -64,6 +64,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             }
         }
     }
+    // The fields of a later query are the first ones of an earlier query, so these names fit all notifiers.
     let names = query.map(|query| query.names).unwrap_or_default();
     // Alarms that are active already, and after a restart of the server. Servers without Conditions refuse it.
     if let Err(error) = subscription.refresh_conditions() {
