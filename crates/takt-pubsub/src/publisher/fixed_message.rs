@@ -130,6 +130,7 @@ impl FixedNetworkMessage {
             let Ok((scalar, reading)) = number.cell.read_encoded_scalar() else {
                 return false;
             };
+            // If this one does not fit, those stored before do no harm: the next attempt overwrites them.
             let fits = reading.length == number.length
                 && scalar.encoding_mask == number.encoding_mask
                 && reading.status.is_good();

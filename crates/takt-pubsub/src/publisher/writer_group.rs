@@ -391,6 +391,7 @@ impl WriterGroup {
 
     /// Builds the messages with a fixed layout.
     fn build_fixed(&mut self) {
+        // This time only takes up its place. Each interval stores its own.
         let now = Now::read();
         for plan in &mut self.plans {
             plan.fixed = self

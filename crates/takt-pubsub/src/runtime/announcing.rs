@@ -114,6 +114,7 @@ impl AnnouncerThread {
                 // The address may carry messages of others, which are ignored.
                 let _ = announcer.receive(Instant::now(), received.bytes);
             });
+            // A receiver that fails does not wait, and the thread must not spin.
             if received.is_err() {
                 std::thread::sleep(LONGEST_WAIT);
             }

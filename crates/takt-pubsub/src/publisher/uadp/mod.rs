@@ -78,6 +78,7 @@ impl UadpMapping {
             }
             _ => {}
         }
+        // The message is too long, or one of several DataSetMessages cannot be encoded: each is sent alone.
         let Payload::DataSetMessages(messages) = message.payload else {
             return sent;
         };
