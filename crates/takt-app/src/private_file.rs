@@ -64,6 +64,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let _ = fs::remove_file(&unfinished);
     let mut file: File = OpenOptions::new()
         .write(true)
+        // This follows no link that another process has put in its place.
         .create_new(true)
         .mode(0o600)
         .open(&unfinished)?;

@@ -168,6 +168,7 @@ impl Condition {
                 if is_new {
                     self.is_acked = false;
                     self.is_confirmed = !self.identity.needs_confirmation;
+                    // Earlier Events are of another activation, and do not stand for this one.
                     self.current_ids = 0;
                 }
                 self.severity = limit.severity;

@@ -183,6 +183,7 @@ impl ResponderThread {
                     Err(error) => failed(status, problems, error),
                 }
             });
+            // A receiver that fails does not wait, and the thread must not spin.
             if received.is_err() {
                 std::thread::sleep(LONGEST_WAIT);
             }
