@@ -281,6 +281,7 @@ impl Writer {
                 Item::Look(look) => looks.push(look),
             }
         }
+        // The last change first: each `undo` restores the state before its own change.
         while let Some(lost) = self.written.pop() {
             if let Some(undo) = lost.undo {
                 shielded(undo);

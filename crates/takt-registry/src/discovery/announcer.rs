@@ -149,6 +149,7 @@ impl Discovery {
         let on_network = |(_, url): &&(String, String)| !url.is_empty();
         for (name, url) in announced.keys().filter(on_network) {
             let mut left = wanted.keys().filter(on_network);
+            // An announcement with another URL and the same name has replaced this one already.
             let is_gone = !left.any(|(wanted, _)| wanted == name);
             if is_gone {
                 network.withdraw(name);

@@ -213,6 +213,7 @@ impl SecurityGroup {
         while self.first_token_id < oldest && self.keys.pop_front().is_some() {
             self.first_token_id += 1;
         }
+        // All keys are too old: the first new one is the current one.
         if self.keys.is_empty() {
             self.first_token_id = self.first_token_id.max(current);
         }

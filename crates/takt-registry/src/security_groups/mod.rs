@@ -160,6 +160,7 @@ impl SecurityGroups {
                 }
             }
         }
+        // A registry that cannot store its groups does not start.
         Ok(self.rules.database.settle_now()?)
     }
 
@@ -350,6 +351,7 @@ impl SecurityGroups {
         now: DateTime,
     ) -> Result<SecurityGroup, StatusCode> {
         let group = state.groups.get(name).ok_or(StatusCode::BadNotFound)?;
+        // A copy, because `advance` may fail between two keys: then the group stays as it was.
         let mut group = group.clone();
         if group.advance(now, random)? {
             // A renewal is not refused: a group has one change that waits, and one that is being committed.

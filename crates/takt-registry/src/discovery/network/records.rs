@@ -124,6 +124,7 @@ impl Records {
         }
         let own = counts.get(source).copied().unwrap_or(0);
         let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        // With a smaller difference, two sources would take the same room from each other in turns.
         let Some((most, _)) = most.filter(|(_, count)| *count > own + 1) else {
             return false;
         };
