@@ -97,6 +97,7 @@ impl Rules {
     pub(crate) fn end_history(&self) {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = history.take();
+        // Ending history waits for the disk, and others must not wait for the lock meanwhile.
         drop(history);
         drop(ended);
     }

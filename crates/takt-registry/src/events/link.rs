@@ -79,6 +79,7 @@ impl Link {
             };
             move || {
                 let forwarded = forward(&upstream, &sink, &space, &refreshed, &stop);
+                // However it ended, refreshes do not wait for this server any more.
                 refreshed(false);
                 let Err(error) = forwarded else { return false };
                 // Each attempt takes a session of the server for a while.

@@ -59,6 +59,7 @@ impl Inbox {
 
     fn wake(&self, mut state: MutexGuard<'_, State>) {
         if std::mem::take(&mut state.is_asleep) {
+            // Before the wake-up: the thread would only wait for the lock.
             drop(state);
             self.waker.wake();
         }

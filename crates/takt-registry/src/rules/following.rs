@@ -145,6 +145,7 @@ impl Rules {
             return;
         };
         let _following = self.following();
+        // The last addition first: it may be below, or refer to, what was added before.
         for change in changes.iter().rev() {
             match change {
                 Change::AddNode(item) => {
