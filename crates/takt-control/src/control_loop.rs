@@ -135,6 +135,7 @@ impl ControlLoop {
             sender: open_sender(&sender.address, &sender.options)?,
             receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
         };
+        // After the links: opening them allocates and waits, which a real-time thread must not.
         let prepared = prepare(&options.real_time);
         let mut running = Running {
             group,

@@ -340,6 +340,7 @@ impl ProviderBuilder {
             certificates,
             ..self.registry_security
         };
+        // Before the nodes of the endpoints are added: a port may be assigned only now.
         let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
         // Ports are known now.
         offer.endpoints = serving.advertised();
