@@ -74,6 +74,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
         .and_then(|()| fs::rename(&unfinished, path))
         .inspect_err(|_| {
+            // The first error is the one to report.
             let _ = fs::remove_file(&unfinished);
         })
 }

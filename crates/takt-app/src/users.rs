@@ -155,6 +155,7 @@ impl UserFile {
         let _lock = self.lock()?;
         let mut users = read(&self.path)?;
         users.retain(|other| !user.is_same(other));
+        // A certificate is that of one user: with two entries, the order in the file would decide about its roles.
         let is_certificate = matches!(user.proof, UserProof::Certificate(_));
         let other = users.iter().find(|other| other.proof == user.proof);
         if let Some(other) = other.filter(|_| is_certificate) {
@@ -172,6 +173,7 @@ impl UserFile {
         let _lock = self.lock()?;
         let mut users = read(&self.path)?;
         let before = users.len();
+        // The Unix user may not exist any more: then only the name counts.
         let proof = match kind {
             UserKind::Login => None,
             UserKind::UnixUser => unix_user(name).ok(),

@@ -87,6 +87,7 @@ impl Queue {
         let mut state = self.state();
         if state.is_ending {
             drop(state);
+            // Without the lock, because this encodes the answer.
             return job.refuse(StatusCode::BadShutdown);
         }
         state.count += 1;

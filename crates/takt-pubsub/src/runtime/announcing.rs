@@ -94,6 +94,7 @@ impl AnnouncerThread {
         let (mut sender, mut receiver) = match self.open() {
             Ok(links) => links,
             Err(error) => {
+                // The starting thread waits for this.
                 let _ = started.send(Err(error));
                 return;
             }

@@ -150,6 +150,7 @@ impl Journal {
         let mut state = self.shared.state();
         if state.is_ending {
             drop(state);
+            // Without the lock: `then` may hand over something itself, and would wait for ever.
             return then(Err(Arc::new(DatabaseError::Lost)));
         }
         state.items.push_back(Item::Settle { losses, then });
@@ -270,6 +271,7 @@ impl Writer {
         let waiting = {
             let mut state = self.shared.state();
             state.losses += 1;
+            // Until everything is taken back, a new change could depend on what is lost.
             state.is_reverting = true;
             std::mem::take(&mut state.items)
         };

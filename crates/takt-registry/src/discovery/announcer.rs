@@ -72,6 +72,7 @@ impl Announcer {
 
 impl Drop for Announcer {
     fn drop(&mut self) {
+        // This wakes the thread, which waits at the other end.
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

@@ -95,6 +95,7 @@ fn definition(found: &Found, map: &NamespaceMap) -> Option<ExtensionObject> {
     let Variant::ExtensionObject(object) = found.attribute(Attribute::DataTypeDefinition)? else {
         return None;
     };
+    // An EnumDefinition has no NodeIds.
     if object.is::<EnumDefinition>() {
         return Some(ExtensionObject::clone(object));
     }

@@ -148,6 +148,7 @@ impl ResponderThread {
             Ok(links) => links,
             Err(source) => {
                 let component = self.component.clone();
+                // The starting thread waits for this.
                 let _ = started.send(Err(StartError::Link { component, source }));
                 return;
             }
