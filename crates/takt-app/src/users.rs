@@ -107,6 +107,7 @@ impl UserFile {
             state.read_at = changed.filter(|state| state.has_passed(FileState::SAME_TIME));
             match read(&self.path) {
                 Ok(users) => {
+                    // Without a time, the file is read at each call, and the warning would come each time.
                     if state.read_at.is_some() {
                         private_file::warn_of_writers(&self.path);
                     }
@@ -343,6 +344,7 @@ impl Users for UserFile {
                 .user()
                 .is_some_and(|user| user == self.own_user || user == 0) =>
             {
+                // Both control this process anyhow.
                 RoleSet::ALL
             }
             // A damaged file may limit everybody.

@@ -322,6 +322,7 @@ impl NodeManagement for Rules {
             Change::AddNode(item) => match self.provider_of(item) {
                 Some(name) => {
                     let node = &item.requested_new_node_id.node_id;
+                    // The registry finds the Object of each Provider by this NodeId.
                     if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
                         return Err(StatusCode::BadNodeIdRejected);
                     }

@@ -69,6 +69,7 @@ impl Queue {
             if let Some((client, mut jobs)) = state.clients.pop_front() {
                 let job = jobs.pop_front();
                 if !jobs.is_empty() {
+                    // Clients take turns: many requests of one do not delay the first request of another.
                     state.clients.push_back((client, jobs));
                 }
                 if let Some(job) = job {

@@ -531,6 +531,7 @@ impl Drop for Provider {
             let _ = registration.join();
         }
         drop(self.serving.take());
+        // The history ends after the endpoints: it records what clients write until then.
         drop(self.history.take());
         self.workers.stop();
     }

@@ -91,6 +91,7 @@ impl Shared {
             let waited = self.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
+        // All of them at once: they share one commit, which takes the most time.
         Some(std::mem::take(&mut state.items))
     }
 }

@@ -73,6 +73,7 @@ impl Link {
             let is_refreshed = Arc::clone(&is_refreshed);
             let knows = Arc::clone(&knows_conditions);
             let refreshed = move |knows_all: bool| {
+                // Not a store: the end of the thread calls this with false, and what is known stays known.
                 knows.fetch_or(knows_all, Ordering::Release);
                 is_refreshed.store(true, Ordering::Release);
                 forwarder.unpark();

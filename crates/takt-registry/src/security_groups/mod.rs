@@ -267,6 +267,7 @@ impl SecurityGroups {
             return Err(StatusCode::BadResourceUnavailable);
         }
         let now = self.clock.now();
+        // Not 0 after the last one: in GetSecurityKeys, 0 stands for the current token.
         let first_token = state.last_token.checked_add(1).unwrap_or(FIRST_TOKEN_ID);
         let mut group = SecurityGroup::new(revised, changer.user, first_token, now);
         group.advance(now, random)?;

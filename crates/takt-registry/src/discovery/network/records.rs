@@ -105,6 +105,7 @@ impl Records {
             return;
         }
         let record_id = known.unwrap_or_else(|| {
+            // FindServersOnNetwork returns the records above a number: one with 0 would never be returned.
             self.last_id = self.last_id.wrapping_add(1).max(1);
             self.last_id
         });
