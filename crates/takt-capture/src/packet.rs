@@ -127,6 +127,7 @@ fn ipv6(packet: &[u8]) -> Option<Carried<'_>> {
 fn udp(source: IpAddr, destination: IpAddr, datagram: &[u8]) -> Option<Carried<'_>> {
     let port = u16_at(datagram, 2)?;
     let length = usize::from(u16_at(datagram, 4)?);
+    // As in the header of IPv4, the network card may set the length later.
     let end = if length < 8 {
         datagram.len()
     } else {

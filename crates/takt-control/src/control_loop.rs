@@ -209,6 +209,7 @@ impl ControlLoop {
         }
         // With an offset, the last message still waits for the next cycle. It leaves now.
         running.send(&mut links, application);
+        // Read before the rest, which is no part of a cycle and may allocate.
         let page_faults = PageFaults::of_this_thread() - faults;
         let mut receive_losses = running.subscriber.losses();
         for receiver in &links.receivers {
