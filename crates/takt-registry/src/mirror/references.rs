@@ -63,6 +63,7 @@ pub(super) fn add_references(
             .into_iter()
             .all(|node| view.node(node).is_some())
     });
+    // A view keeps deleted nodes in memory, and the steps below take a while.
     drop(view);
     for step in references.chunks(budget::STEP) {
         let mut edit = space.edit();
