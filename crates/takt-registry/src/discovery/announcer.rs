@@ -106,6 +106,7 @@ impl State {
         let Err(error) = announce() else {
             return Self::Made;
         };
+        // A failed attempt is repeated each second, and the warning is not.
         if before.is_none() {
             warn(&error);
         }

@@ -83,6 +83,7 @@ impl Inbox {
 
     /// Notes the end of the sleep.
     pub(super) fn is_awake(&self) {
+        // Without a wake-up, draining would be a system call for nothing.
         let was_woken = !std::mem::take(&mut self.state().is_asleep);
         if was_woken {
             self.waker.drain();

@@ -198,6 +198,7 @@ fn components(space: &AddressSpace, object: &NodeId) -> Vec<NodeId> {
         let children = view.children(parent, ids::AGGREGATES);
         let own = children
             .into_iter()
+            // References may form a cycle: each node is taken once.
             .filter(|child| child.namespace == object.namespace && !nodes.contains(child));
         let own: Vec<NodeId> = own
             .take(MAX_COMPONENTS.saturating_sub(nodes.len()))
