@@ -87,6 +87,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 fn give_to_owner(file: &File, path: &Path) -> io::Result<()> {
+    // Only root can give a file to another user.
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }

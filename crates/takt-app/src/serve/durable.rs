@@ -135,6 +135,7 @@ impl Saver {
     fn wake(&self) -> bool {
         let thread = self.lock();
         if let Some(thread) = &*thread {
+            // An entry that waits already wakes the thread as well.
             let _ = thread.wake.try_send(());
         }
         thread.is_some()

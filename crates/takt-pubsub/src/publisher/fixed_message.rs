@@ -64,6 +64,7 @@ impl FixedNetworkMessage {
             scratch: Vec::new(),
         };
         for (data_set_message, writer) in members().enumerate() {
+            // Delta frames have other fields each time.
             if !writer.only_key_frames() {
                 return None;
             }

@@ -166,6 +166,7 @@ impl Subscriber {
                     observer.announced(publisher_id, &announcement);
                 }
             }
+            // Probes are for Publishers, and chunks were put together above.
             PayloadRef::DiscoveryProbe(_) | PayloadRef::Chunk(_) => {}
         }
         if !errors.is_empty() {

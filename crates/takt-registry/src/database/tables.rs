@@ -93,6 +93,7 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
         contents.security_groups.push(record);
     }
     let last_token = transaction.open_table(META)?.get(LAST_TOKEN)?;
+    // A `u32` was stored: see `keep_security_group`.
     contents.last_token = last_token.map_or(0, |token| token.value() as u32);
     let mut numbered = nodes(&transaction)?;
     numbered.extend(references(&transaction)?);

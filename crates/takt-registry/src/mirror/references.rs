@@ -48,6 +48,7 @@ pub(super) fn add_references(
             references.push((source.clone(), type_definition.clone(), type_id));
         }
         for (reference_type, target) in &found.references {
+            // `type_of` has chosen one that the registry has.
             if *reference_type == type_definition {
                 continue;
             }

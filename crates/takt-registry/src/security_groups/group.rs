@@ -168,6 +168,7 @@ impl SecurityGroup {
     }
 
     fn lifetime_ticks(&self) -> i64 {
+        // It fits: `revise` limits the lifetime to 30 days.
         (self.configuration.key_lifetime * TICKS) as i64
     }
 
