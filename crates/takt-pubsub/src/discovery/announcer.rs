@@ -120,6 +120,7 @@ impl Announcer {
     #[must_use]
     pub fn for_connection_only(mut self) -> Self {
         self.speaks_for_publisher = false;
+        // `new` has scheduled it already.
         self.schedule.forget(&Topic::ActionResponder);
         self
     }

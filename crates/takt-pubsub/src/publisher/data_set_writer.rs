@@ -31,6 +31,7 @@ pub(crate) enum FieldEncoding {
 
 impl FieldEncoding {
     pub(crate) fn of_mask(mask: u32) -> Self {
+        // StatusCode, timestamps and picoseconds.
         const MEMBERS: u32 = 0x1F;
         if mask & DataSetFieldContentMask::RawData != 0 {
             Self::RawData

@@ -79,6 +79,7 @@ impl DataSetReader {
     ) -> Result<bool, ReceiveError> {
         let kind = incoming.kind;
         // With another MajorVersion, an index may stand for another field: values would reach wrong targets.
+        // The version 0 means that the metadata has none.
         let expected = self.meta_data.configuration_version.major_version;
         if let Some(found) = incoming
             .major_version

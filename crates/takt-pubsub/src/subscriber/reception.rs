@@ -279,6 +279,7 @@ impl Subscriber {
         else {
             return Ok(());
         };
+        // The Publisher has no metadata to give. The readers keep theirs.
         if status_code.is_bad() {
             return Ok(());
         }
