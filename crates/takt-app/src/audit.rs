@@ -135,6 +135,7 @@ impl AuditSink for AuditLog {
         for place in &self.places {
             let queue = place.queue.as_ref();
             let sent = queue.map(|queue| queue.try_send(line.clone()));
+            // The serving thread waits for no disk: a record that finds no room is lost, and the log tells that.
             if !matches!(sent, Some(Ok(()))) {
                 place.lost.fetch_add(1, Ordering::Relaxed);
             }

@@ -64,6 +64,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let _ = fs::remove_file(&unfinished);
     let mut file: File = OpenOptions::new()
         .write(true)
+        // This follows no link that another process has put in its place.
         .create_new(true)
         .mode(0o600)
         .open(&unfinished)?;
@@ -73,6 +74,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
         .and_then(|()| fs::rename(&unfinished, path))
         .inspect_err(|_| {
+            // The first error is the one to report.
             let _ = fs::remove_file(&unfinished);
         })
 }
@@ -85,6 +87,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 fn give_to_owner(file: &File, path: &Path) -> io::Result<()> {
+    // Only root can give a file to another user.
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }

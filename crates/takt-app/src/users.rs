@@ -107,6 +107,7 @@ impl UserFile {
             state.read_at = changed.filter(|state| state.has_passed(FileState::SAME_TIME));
             match read(&self.path) {
                 Ok(users) => {
+                    // Without a time, the file is read at each call, and the warning would come each time.
                     if state.read_at.is_some() {
                         private_file::warn_of_writers(&self.path);
                     }
@@ -155,6 +156,7 @@ impl UserFile {
         let _lock = self.lock()?;
         let mut users = read(&self.path)?;
         users.retain(|other| !user.is_same(other));
+        // A certificate is that of one user: with two entries, the order in the file would decide about its roles.
         let is_certificate = matches!(user.proof, UserProof::Certificate(_));
         let other = users.iter().find(|other| other.proof == user.proof);
         if let Some(other) = other.filter(|_| is_certificate) {
@@ -172,6 +174,7 @@ impl UserFile {
         let _lock = self.lock()?;
         let mut users = read(&self.path)?;
         let before = users.len();
+        // The Unix user may not exist any more: then only the name counts.
         let proof = match kind {
             UserKind::Login => None,
             UserKind::UnixUser => unix_user(name).ok(),
@@ -341,6 +344,7 @@ impl Users for UserFile {
                 .user()
                 .is_some_and(|user| user == self.own_user || user == 0) =>
             {
+                // Both control this process anyhow.
                 RoleSet::ALL
             }
             // A damaged file may limit everybody.

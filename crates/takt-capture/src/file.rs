@@ -196,6 +196,7 @@ impl Format {
             }
             PcapBlockOwned::NG(Block::SectionHeader(section)) => {
                 self.big_endian = section.big_endian();
+                // Each section numbers its interfaces anew.
                 self.interfaces.clear();
                 None
             }
@@ -209,6 +210,7 @@ impl Format {
                 None
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(enhanced)) => {
+                // Without its interface, the LINKTYPE of a packet is not known.
                 let interface = self.interfaces.get(enhanced.if_id as usize)?;
                 let ticks = u64::from(enhanced.ts_high) << 32 | u64::from(enhanced.ts_low);
                 let time = interface.time(ticks);
@@ -251,7 +253,9 @@ fn check_length(block: &[u8], big_endian: bool) -> Result<(), String> {
 
 impl Interface {
     fn time(&self, ticks: u64) -> Option<SystemTime> {
+        // A damaged file may have 0, and this is a divisor.
         let resolution = self.resolution.max(1);
+        // With a fine resolution, the product does not fit 64 bits.
         let nanos = u128::from(ticks % resolution) * 1_000_000_000 / u128::from(resolution);
         let time = Duration::from_secs(ticks / resolution)
             .checked_add(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))?;

@@ -30,6 +30,7 @@ pub fn carried(linktype: i32, packet: &[u8]) -> Option<Carried<'_>> {
         // BSD loopback: the address family, in the machine's byte order.
         0 | 108 => ip(packet.get(4..)?),
         1 => ethernet(packet),
+        // IP without a frame: three numbers of different systems, and those of IPv4 and IPv6 alone.
         12 | 14 | 101 | 228 | 229 => ip(packet),
         // Linux cooked, versions 1 and 2.
         113 => protocol(u16_at(packet, 14)?, "", "", packet.get(16..)?),
@@ -114,6 +115,7 @@ fn ipv6(packet: &[u8]) -> Option<Carried<'_>> {
     // Hop-by-hop options, routing, destination options.
     while matches!(next, 0 | 43 | 60) {
         next = *rest.first()?;
+        // The length of an extension header counts units of 8 bytes beyond the first one (RFC 8200, 4.3).
         rest = rest.get(8 + usize::from(*rest.get(1)?) * 8..)?;
     }
     match next {
@@ -125,6 +127,7 @@ fn ipv6(packet: &[u8]) -> Option<Carried<'_>> {
 fn udp(source: IpAddr, destination: IpAddr, datagram: &[u8]) -> Option<Carried<'_>> {
     let port = u16_at(datagram, 2)?;
     let length = usize::from(u16_at(datagram, 4)?);
+    // As in the header of IPv4, the network card may set the length later.
     let end = if length < 8 {
         datagram.len()
     } else {

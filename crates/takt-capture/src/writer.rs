@@ -73,6 +73,7 @@ impl<W: Write> CaptureWriter<W> {
         let (low, high) = time.split_at(4);
         let [captured, original] = [captured, original].map(u32::to_le_bytes);
         let interface = [0; 4];
+        // The upper half of the time comes first, in either byte order (4.3).
         let packet = [&interface, high, low, &captured, &original, frame].concat();
         write_block(&mut self.file, ENHANCED_PACKET, &packet)
     }

@@ -135,6 +135,7 @@ impl ControlLoop {
             sender: open_sender(&sender.address, &sender.options)?,
             receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
         };
+        // After the links: opening them allocates and waits, which a real-time thread must not.
         let prepared = prepare(&options.real_time);
         let mut running = Running {
             group,
@@ -208,6 +209,7 @@ impl ControlLoop {
         }
         // With an offset, the last message still waits for the next cycle. It leaves now.
         running.send(&mut links, application);
+        // Read before the rest, which is no part of a cycle and may allocate.
         let page_faults = PageFaults::of_this_thread() - faults;
         let mut receive_losses = running.subscriber.losses();
         for receiver in &links.receivers {

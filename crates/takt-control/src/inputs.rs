@@ -56,6 +56,7 @@ impl Inputs {
                 field: input.field.clone(),
                 reason,
             };
+            // Only an attempt tells whether the cell takes the value.
             let before = input.cell.get();
             let substitute = input.substitute.as_ref();
             let substitute = substitute.ok_or_else(|| refused(StatusCode::BadNoData))?;

@@ -55,6 +55,7 @@ pub(crate) struct Prepared {
 /// Applies the settings to the calling thread.
 pub(crate) fn prepare(options: &RealTimeOptions) -> Prepared {
     let mut preparations = Vec::new();
+    // A loop without one of the settings still runs: the report has the reason why its times may be worse.
     let mut note = |setting, outcome: Result<(), String>| {
         preparations.push(Preparation {
             setting,

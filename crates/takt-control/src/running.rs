@@ -217,6 +217,7 @@ impl Running {
         let deadline = self.options.deadline;
         let deadline_missed = self.misses.note(received > 0, &deadline);
         if deadline_missed {
+            // Before the user's function, which reads these inputs.
             self.inputs.react(deadline.reaction);
         }
         let flow = application.update(&ControlCycle {

@@ -87,6 +87,7 @@ pub fn run(
     while !ends() {
         let started = Instant::now();
         live.refresh(&screen, &mut consumer, has_keys)?;
+        // Short sleeps, so that a key or a signal ends the program soon.
         while started.elapsed() < REFRESH && !ends() {
             std::thread::sleep(Duration::from_millis(20));
         }

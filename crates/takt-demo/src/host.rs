@@ -147,6 +147,7 @@ impl InterfaceCells {
 impl Telemetry {
     fn new() -> Self {
         let mut system = System::new();
+        // A usage is the difference of two refreshes: the first sample has one then.
         system.refresh_cpu_usage();
         system.refresh_memory();
         let networks = Networks::new_with_refreshed_list();
@@ -228,6 +229,7 @@ impl Telemetry {
     fn sample(&mut self) {
         self.system.refresh_cpu_usage();
         self.system.refresh_memory();
+        // `true` forgets interfaces that were removed: their counts are marked as old below.
         self.networks.refresh(true);
         self.components.refresh(false);
         let time = DateTime::now();

@@ -55,6 +55,7 @@ fn benchmark(criterion: &mut Criterion) {
                     sender.flush().unwrap()
                 });
             });
+            // If this differs from the first measurement, the machine was not quiet.
             benchmarks.bench_function("bare sendto, again", |bencher| {
                 bencher.iter(|| socket.send_to(black_box(&bytes), to).unwrap());
             });

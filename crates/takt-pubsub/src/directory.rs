@@ -143,6 +143,7 @@ impl DataSetDirectory {
             writer: writer(),
             network_message_number: settings.network_message_number,
             data_set_offset: settings.data_set_offset,
+            // Settings of readers have no ConfiguredSize.
             configured_size: 0,
         });
     }
@@ -169,6 +170,7 @@ impl DataSetDirectory {
                 let writer = Writer {
                     is_announced: true,
                     publisher_id: Some(publisher_id.to_owned()),
+                    // An announcement of metadata does not name the WriterGroup.
                     writer_group_id: 0,
                     data_set_writer_id: *data_set_writer_id,
                 };

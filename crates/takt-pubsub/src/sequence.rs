@@ -94,6 +94,7 @@ impl SequenceNumbers {
 fn order(latest: SequenceNumber, number: SequenceNumber) -> Order {
     match (latest, number) {
         (SequenceNumber::UInt16(latest), SequenceNumber::UInt16(number)) => {
+            // The next number has the distance 0: the distance is also the number of missing messages.
             match number.wrapping_sub(latest).wrapping_sub(1) {
                 missing @ 0..16_384 => Order::New {
                     missing: missing.into(),
@@ -110,6 +111,7 @@ fn order(latest: SequenceNumber, number: SequenceNumber) -> Order {
 fn order_of_uint32(latest: u32, number: u32) -> Order {
     const QUARTER: u32 = 1 << 30;
     const WRAP: u32 = 1 << 16;
+    // Only numbers near the wrap count as wrapped. Elsewhere, a smaller number is an old one.
     const NEAR: u32 = 1 << 10;
     let distance = number.wrapping_sub(latest).wrapping_sub(1);
     // Some Publishers count JSON messages in 16 bits, too.

@@ -125,6 +125,7 @@ impl RemoteSource for DurableMethod {
         let reply = request.reply;
         let then = move |settled: Result<(), Arc<DatabaseError>>| {
             if settled.is_err() {
+                // The errors of other calls are more precise, and nothing of these was to be stored.
                 for good in results.iter_mut().filter(|one| one.status_code.is_good()) {
                     *good = result(Err(StatusCode::BadResourceUnavailable.into()));
                 }

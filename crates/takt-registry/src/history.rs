@@ -117,8 +117,10 @@ impl RegistryHistory {
 
     /// Records the Events of a Provider at its Object, if its name matches a pattern. Returns at once.
     pub(crate) fn provider_added(&self, provider: &str, object: &NodeId) {
+        // This pattern is the Server Object, and no Provider with this name.
         let is_chosen = |pattern: &String| pattern != SERVER && matches(pattern, provider);
         if self.events.iter().any(is_chosen) {
+            // The prefix tells a Provider with the name `Server` from the Server Object.
             let name = format!("Providers/{provider}");
             let recorded = self.history.record_events(object.clone(), name);
             if let Err(error) = recorded {

@@ -131,6 +131,7 @@ impl Names {
         let (providers, namespaces) = {
             let owners = self.owners();
             let is_owners = |namespace: &u16| owners.get(namespace) == Some(&owner);
+            // A Provider that comes back is charged with its namespace already.
             let others = owners
                 .keys()
                 .filter(|other| **other != application.namespace);

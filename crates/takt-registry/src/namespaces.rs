@@ -132,6 +132,7 @@ fn generic(attributes: &ExtensionObject) -> Option<u16> {
 /// Restores the index of every namespace of the database. Indexes without a URI are free.
 pub(crate) fn restore(space: &AddressSpace, contents: &mut Contents) -> Result<(), RegistryError> {
     let namespaces = space.namespaces();
+    // `register` gives the indexes in order.
     contents.namespaces.sort_unstable();
     let mut free = Vec::new();
     for (index, uri) in &contents.namespaces {

@@ -82,9 +82,11 @@ impl ProviderState {
     /// Returns whether `caller` may act for this Provider.
     fn is_spoken_for_by(&self, caller: &Caller) -> bool {
         match caller.peer() {
+            // Two unknown users are not the same one.
             Peer::SharedMemory { user, .. } => user.is_some() && *user == self.record.user,
             Peer::Tcp { .. } => {
                 self.first_session.as_ref() == Some(&caller.session_id)
+                    // No engineer over `opc.tcp` acts for a Provider that a Unix user has registered.
                     || self.record.user.is_none() && is_engineer(caller)
                     || matches!(&caller.user, UserIdentity::Application { name } if *name == self.record.name)
             }
@@ -116,6 +118,7 @@ impl Newcomer {
             Peer::SharedMemory { user, .. } => (*user, None),
             Peer::Tcp { .. } => (None, Some(new_secret()?)),
         };
+        // The database has only the digest: a copy of the file does not give the secret away.
         let secret_digest = secret.as_deref().map(digest).unwrap_or_default();
         Ok(Self {
             record: ProviderRecord {
@@ -286,6 +289,7 @@ impl Providers {
         for state in self.lock().values_mut() {
             if state.sessions.remove(session) {
                 if state.first_session.as_ref() == Some(session) {
+                    // The secret is for this session only: nobody can fetch it later.
                     state.first_session = None;
                     state.secret = None;
                 }

@@ -152,6 +152,7 @@ impl Registry {
             .serve
             .durable_subscriptions
             .get_or_insert_with(beside);
+        // Clients come only now, when the restored nodes and all Methods are there.
         let serving = Serving::start(&server, &endpoints, options.serve)?;
         let capabilities = discovery::capabilities(&options.history);
         let announcer = match options.multicast {

@@ -97,6 +97,7 @@ impl Rules {
     pub(crate) fn end_history(&self) {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = history.take();
+        // Ending history waits for the disk, and others must not wait for the lock meanwhile.
         drop(history);
         drop(ended);
     }
@@ -321,6 +322,7 @@ impl NodeManagement for Rules {
             Change::AddNode(item) => match self.provider_of(item) {
                 Some(name) => {
                     let node = &item.requested_new_node_id.node_id;
+                    // The registry finds the Object of each Provider by this NodeId.
                     if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
                         return Err(StatusCode::BadNodeIdRejected);
                     }

@@ -81,6 +81,7 @@ impl Condition {
         self.is_enabled = kept.is_enabled;
         self.active = LimitState::of_code(kept.active);
         self.is_acked = kept.is_acked;
+        // Confirm is refused without `needs_confirmation`: such a Condition would be retained for ever.
         self.is_confirmed = kept.is_confirmed || !self.identity.needs_confirmation;
         self.severity = kept.severity;
         self.last_severity = kept.last_severity;
@@ -153,6 +154,7 @@ impl Condition {
     /// another one each limit that becomes active.
     pub(super) fn set_active(&mut self, active: Option<LimitState>, value: f64) {
         let before = std::mem::replace(&mut self.active, active);
+        // One-shot shelving ends with the alarm: the next alarm is shown again.
         if let (None, Some(shelving)) = (active, &mut self.shelving) {
             shelving.alarm_is_over();
         }
@@ -168,6 +170,7 @@ impl Condition {
                 if is_new {
                     self.is_acked = false;
                     self.is_confirmed = !self.identity.needs_confirmation;
+                    // Earlier Events are of another activation, and do not stand for this one.
                     self.current_ids = 0;
                 }
                 self.severity = limit.severity;
@@ -293,6 +296,7 @@ impl Condition {
             )
             .field("ConditionClassName", LocalizedText::from("Process"))
             .field("ConditionName", identity.name.as_str())
+            // There are no branches: each Event is of the current state.
             .field("BranchId", NodeId::NULL)
             .field("Retain", self.is_retained())
             .field("Quality", self.quality)

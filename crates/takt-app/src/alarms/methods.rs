@@ -62,6 +62,7 @@ impl Alarms {
             }
             _ => return Err(StatusCode::BadInvalidArgument.into()),
         }
+        // Still under the lock, so that clients get the Events in the order of the changes.
         self.report(alarm, &mut condition);
         Ok(Vec::new())
     }

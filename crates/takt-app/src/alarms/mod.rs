@@ -115,6 +115,7 @@ impl AlarmWatch {
                     file.save(&alarms.kept());
                     std::thread::park_timeout(INTERVAL);
                 }
+                // Methods may have changed states after the last look.
                 file.save(&alarms.kept());
             }
         })?;

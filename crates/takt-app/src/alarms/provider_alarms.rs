@@ -41,6 +41,7 @@ impl Alarms {
     /// Compares all values with their limits. The first time, Events tell the Conditions of the last run, too.
     pub(super) fn look(&self, now: Instant, is_first: bool) {
         for alarm in self.alarms.values() {
+            // Without a lock: a callback may take long, and must not hold up the Methods.
             let value = current(&alarm.value);
             let mut condition = lock(&alarm.condition);
             let mut monitor = lock(&alarm.monitor);

@@ -37,6 +37,7 @@ pub(super) fn line(record: &AuditRecord<'_>) -> String {
         add("SessionId", json!(caller.session_id.to_string()));
     }
     details(record, &mut add);
+    // JSON escapes line breaks: a client cannot forge a record with a text that it has chosen.
     Value::Object(fields).to_string()
 }
 

@@ -151,6 +151,7 @@ impl EventsQuery {
             let at = record.source_timestamp.0;
             let step = if self.is_forward { 1 } else { -1 };
             let event = Event::of_record(record.value);
+            // A large record takes longer to decode: one more unit for each KiB.
             let size = u64::try_from(record.value.len() >> 10).unwrap_or(0);
             self.next = Some(DateTime(at.saturating_add(step)));
             units = units.saturating_sub(RECORD + size);

@@ -125,6 +125,7 @@ impl EventTimes {
     pub(super) fn committed(&mut self) {
         for times in self.notifiers.values_mut() {
             times.waiting.clear();
+            // These ids may be those of lost records: the store has the others.
             times.known = None;
         }
     }
@@ -133,6 +134,7 @@ impl EventTimes {
 impl Times {
     /// Returns true if an Event with this Time and id is recorded.
     fn is_recorded(&mut self, key: VariableKey, time: i64, id: &[u8], store: &StoreReader) -> bool {
+        // Nothing is recorded behind the latest record, and nothing can be found without an id.
         if time > self.last || id.is_empty() {
             return false;
         }

@@ -65,6 +65,7 @@ impl ToFile {
                 }
             }
             if file.len() > known {
+                // Before any record has such an index: after a crash it would name no namespace.
                 store.set_namespaces(&file)?;
             }
             let is_same = server.len() <= file.len() && same(&file, &server);

@@ -69,6 +69,7 @@ impl Queue {
             if let Some((client, mut jobs)) = state.clients.pop_front() {
                 let job = jobs.pop_front();
                 if !jobs.is_empty() {
+                    // Clients take turns: many requests of one do not delay the first request of another.
                     state.clients.push_back((client, jobs));
                 }
                 if let Some(job) = job {
@@ -87,6 +88,7 @@ impl Queue {
         let mut state = self.state();
         if state.is_ending {
             drop(state);
+            // Without the lock, because this encodes the answer.
             return job.refuse(StatusCode::BadShutdown);
         }
         state.count += 1;

@@ -79,6 +79,7 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         self.inbox.end();
+        // A check of the file cannot be interrupted, so the end of the program does not wait for it.
         if let Some(thread) = self.thread.take()
             && !self.is_checking.load(Ordering::Acquire)
         {

@@ -184,6 +184,7 @@ impl Groups {
             let (Some(group), Some(at)) = (group, now.checked_sub(over)) else {
                 continue;
             };
+            // The ring is dated back by the time that the last key is over: its grace ends as without the restart.
             let mut ring = KeyRing::default();
             let is_usable = ring.update(&update, at).is_ok()
                 && ring.expires_at().is_some_and(|expiry| now < expiry);
@@ -227,6 +228,7 @@ impl Groups {
 
     /// Handles `SetSecurityKeys` (OPC 10000-14, 9.1.3.3).
     fn set(&self, caller: &Caller, inputs: &[Variant], now: Instant) -> Result<(), StatusCode> {
+        // First of all: keys that came in clear may be known to others, and are of no use.
         let application = encrypted_application(caller)?;
         let (id, update) = read(inputs).ok_or(StatusCode::BadInvalidArgument)?;
         if !self.may_set(&application, &id) {

@@ -55,6 +55,7 @@ impl StoredKeys {
         if length == 0 || length > MAX_FILE {
             return Vec::new();
         }
+        // The buffer contains all keys in clear.
         let bytes = Zeroizing::new(fs::read(&self.0).unwrap_or_default());
         let read = decode(&bytes);
         if read.is_none() {

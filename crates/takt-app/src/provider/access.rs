@@ -81,6 +81,7 @@ pub(super) fn of_variable(attributes: VariableAttributes, access: &NodeAccess) -
             });
         }
     };
+    // Bits of SpecifiedAttributes (OPC 10000-4, 7.24.1), and AttributeIds (OPC 10000-6, A.1).
     add(given(1 << 21), 13, attributes.value);
     add(given(1 << 4), 14, attributes.data_type.into());
     add(given(1 << 19), 15, attributes.value_rank.into());

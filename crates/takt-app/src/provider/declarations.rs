@@ -138,6 +138,7 @@ fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
     for path in &paths {
         let well_formed = path
             .split('/')
+            // Identifiers of Properties and DataTypes have a `#`.
             .all(|segment| !segment.is_empty() && !segment.contains(['#', ':']));
         if !well_formed {
             return Err(ProviderError::Path((*path).to_owned()));
@@ -187,6 +188,7 @@ fn check_variable(variable: &Variable) -> Result<(), DeclarationMistake> {
         Source::Cell(cell) => cell.location().is_some(),
         Source::Stored(_) | Source::Callback(_) => variable.published.is_some(),
     };
+    // No server checks Permissions where clients read the memory themselves.
     if is_published && !variable.access.is_default() {
         return Err(DeclarationMistake::PublishedWithPermissions);
     }

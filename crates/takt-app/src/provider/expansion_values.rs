@@ -161,6 +161,7 @@ impl Expansion<'_, '_> {
 fn value_rank_of(path: &str, bound: &Variable, declared: i32) -> Result<i32, InstanceError> {
     let found = bound.value_rank;
     let fits = match declared {
+        // Any; a scalar or one dimension; one or more dimensions (OPC 10000-3, 5.6.2).
         -2 => true,
         -3 => found == -1 || found == 1,
         0 => found >= 1,

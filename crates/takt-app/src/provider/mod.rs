@@ -340,6 +340,7 @@ impl ProviderBuilder {
             certificates,
             ..self.registry_security
         };
+        // Before the nodes of the endpoints are added: a port may be assigned only now.
         let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
         // Ports are known now.
         offer.endpoints = serving.advertised();
@@ -530,6 +531,7 @@ impl Drop for Provider {
             let _ = registration.join();
         }
         drop(self.serving.take());
+        // The history ends after the endpoints: it records what clients write until then.
         drop(self.history.take());
         self.workers.stop();
     }

@@ -216,6 +216,7 @@ impl Codec<'_> {
     ) -> Result<(), StructureError> {
         let misfit = || StructureError::Field(field.name.as_str().to_owned());
         match (form, value) {
+            // A structure may contain itself, and its default value would have no end.
             (Form::Body(inner), None) if depth < MAX_DEPTH => {
                 self.encode(inner, &[], encoder, depth + 1)
             }
@@ -318,6 +319,7 @@ impl Codec<'_> {
     ) -> Result<Variant, StructureError> {
         match form {
             Form::Body(inner) => {
+                // Each level takes stack, and the value may come from anybody.
                 if depth >= MAX_DEPTH {
                     return Err(StructureError::Field(field.name.as_str().to_owned()));
                 }

@@ -240,6 +240,7 @@ fn reduced(mut item: AddNodesItem) -> AddNodesItem {
     let property = NodeId::numeric(0, ids::PROPERTY_TYPE);
     match item.node_class {
         NodeClass::Variable if item.type_definition.node_id != property => {
+            // Clients know its NodeId from the registry, so it needs no place in the hierarchy.
             item.parent_node_id = ExpandedNodeId::default();
         }
         NodeClass::Object if item.type_definition.node_id.namespace != 0 => {

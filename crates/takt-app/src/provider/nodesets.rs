@@ -87,6 +87,7 @@ impl TypeName {
         let namespace =
             namespace.ok_or_else(|| TypeNameError::Namespace(self.namespace_uri.clone()))?;
         let mut found: Vec<NodeId> = roots.iter().map(|root| NodeId::from(*root)).collect();
+        // A name that differs more is hardly a typing error.
         let mut similar = (0.7, None);
         let mut next = 0;
         while let Some(candidate) = found.get(next).cloned() {
@@ -102,6 +103,7 @@ impl TypeName {
                     similar = (likeness, Some(text.to_owned()));
                 }
             }
+            // A faulty NodeSet may have a cycle of subtypes: this limit ends it.
             if found.len() < MAX_TYPES {
                 found.extend(view.children(&candidate, ids::HAS_SUBTYPE));
             }

@@ -260,6 +260,7 @@ impl Builder {
         let parent = self.parent_of(&variable.path);
         let name = last_segment(&variable.path);
         let names = Names::new(name, &variable.texts);
+        // VariableAttributes of AddNodes have only this byte of the AccessLevelEx.
         let [access_level, ..] = variable.access_level().to_le_bytes();
         let historizing = match variable.recording {
             Some(_) => mask::HISTORIZING,

@@ -109,6 +109,7 @@ pub(super) fn add_references(
         })?;
         client.expect_count("AddReferencesResponse", batch.len(), response.results.len())?;
         for (item, status) in batch.iter().zip(response.results) {
+            // An earlier attempt that was interrupted may have added the reference.
             if status.is_bad() && status != StatusCode::BadDuplicateReferenceNotAllowed {
                 return Err(ClientError::operation(&item.source_node_id, status));
             }

@@ -222,6 +222,7 @@ impl Registration {
             for instance in &plan.instances {
                 add_in_one_request(client, instance)?;
             }
+            // References need the nodes at both of their ends.
             add_references(client, &plan.references)?;
             // Last, because it makes the Provider available.
             add_nodes(client, &[namespaces.revision(self.revision)])?;

@@ -276,6 +276,7 @@ fn encode_scalar(
 ) -> Result<(), StructureError> {
     match (&field.data_type.kind, value) {
         (Kind::Structure(_), Variant::ExtensionObject(value)) => {
+            // A structure in a structure has no TypeId and no length in front (OPC 10000-6, 5.2.6).
             encoder.bytes(body(&field.data_type, value)?)?;
         }
         (Kind::BuiltIn(BuiltInType::Variant), value) => value.encode(encoder)?,
@@ -322,6 +323,7 @@ fn decode_scalar(
 ) -> Result<Variant, StructureError> {
     match &field.data_type.kind {
         Kind::Structure(inner) => {
+            // The encoding has no length of it: its end is where its last field ends.
             let rest = decoder.rest();
             decode(inner, decoder)?;
             let size = rest.len() - decoder.remaining();

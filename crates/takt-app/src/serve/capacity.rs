@@ -61,6 +61,7 @@ pub(super) fn max_connections(
     // OPC 10000-4, 5.7.2.1: at least N + 1 channels for N Sessions.
     let sessions = usize::try_from(max_sessions).unwrap_or(usize::MAX);
     let enough = sessions.saturating_add(sessions / 4 + 1);
+    // At least one Session, with the further channel that the standard demands.
     Ok(enough.min(possible).max(2))
 }
 

@@ -62,6 +62,7 @@ impl DurableFile {
                 saver.start(file);
             }
         }
+        // The server owns the observer, so a strong reference would keep it for ever.
         let (path, server) = (self.path.clone(), Arc::downgrade(&self.server));
         let observer = Arc::clone(&saver);
         self.server.set_durable_observer(Some(Box::new(move || {
@@ -80,6 +81,7 @@ impl Drop for DurableFile {
         let Some(saver) = &self.saver else {
             return;
         };
+        // Before the thread ends: a change would start another one.
         self.server.set_durable_observer(None);
         if let Some(mut file) = saver.stop() {
             file.save(Saving::AtEnd);
@@ -117,6 +119,7 @@ impl Saver {
 
     /// Starts the thread, which saves soon.
     fn start(&self, file: SavedFile) {
+        // The first entry has the thread save without waiting for a change.
         let (wake, changes) = mpsc::sync_channel(1);
         let _ = wake.try_send(());
         let ends = Arc::new(AtomicBool::new(false));
@@ -132,6 +135,7 @@ impl Saver {
     fn wake(&self) -> bool {
         let thread = self.lock();
         if let Some(thread) = &*thread {
+            // An entry that waits already wakes the thread as well.
             let _ = thread.wake.try_send(());
         }
         thread.is_some()
@@ -152,6 +156,7 @@ fn keep_up_to_date(mut file: SavedFile, changes: &Receiver<()>, ends: &AtomicBoo
     let has_ended = || ends.load(Ordering::Acquire);
     while !has_ended() {
         if changes.recv_timeout(INTERVAL).is_ok() {
+            // Further changes end the wait early, but do not prolong the time.
             let settled = Instant::now() + SETTLING;
             while !has_ended()
                 && let left = settled.saturating_duration_since(Instant::now())

@@ -179,6 +179,7 @@ impl Serving {
         if advertise.as_ref().is_some_and(|one| !one.fits(endpoints)) {
             return Err(ServeError::AdvertisedPort);
         }
+        // Users, audit and security are complete before the first endpoint opens: no client comes in between.
         options.security.admit(server)?;
         if !options.audit.is_empty() {
             server.set_audit(Arc::new(AuditLog::open(&options.audit)?));

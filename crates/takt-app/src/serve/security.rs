@@ -142,6 +142,8 @@ impl EndpointSecurity {
 
 /// Returns true if all addresses of the host are those of the loopback interface.
 pub(super) fn is_loopback(url: &EndpointUrl) -> bool {
+    // One address beyond the interface makes the endpoint reachable from the network.
+    // A host that cannot be resolved may have such an address.
     url.resolve().is_ok_and(|addresses| {
         !addresses.is_empty() && addresses.iter().all(|address| address.ip().is_loopback())
     })

@@ -44,6 +44,7 @@ impl Counters {
 
 #[inline]
 fn add(counter: &AtomicU64, count: u64) {
+    // One thread writes: an addition that is not atomic is enough, and costs less.
     let now = counter.load(Ordering::Relaxed);
     counter.store(now.wrapping_add(count), Ordering::Relaxed);
 }

@@ -18,6 +18,7 @@ impl Validity {
     pub(super) fn look(&mut self, now: Instant, security: &ApplicationSecurity) {
         if self.next.is_none_or(|next| next <= now) {
             for kind in security.kinds() {
+                // Only for its warning: the certificate is not used here.
                 let _ = security.identity_of(kind);
             }
             self.next = Some(now + PAUSE);

@@ -46,6 +46,7 @@ impl Administration {
             security: Arc::clone(security),
             application_uri: server.application_uri().to_owned(),
             memory: server.memory_of_sessions().part(MEMORY),
+            // The server owns the Methods that use this: a strong reference would keep it for ever.
             server: Arc::downgrade(server),
             state: Mutex::default(),
         }

@@ -102,6 +102,7 @@ pub(super) fn check(store: &CertificateStore, new: &StoredLists) -> Result<(), S
         }
         let failed = |issuer: &Certificate| certificate.verify_signed_by(issuer).err();
         let mut errors = known.map(failed).collect::<Vec<_>>();
+        // Several issuers may have the same name: one whose key fits is enough.
         if !errors.contains(&None) {
             let error = errors
                 .pop()

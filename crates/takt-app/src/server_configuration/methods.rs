@@ -132,6 +132,7 @@ fn update_certificate(
     }
     let charge = administration.memory.charge(size + MAX_KEY);
     let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
+    // This checks the owner of the transaction again: another Session may have begun one during the checks.
     let mut state = administration.state();
     state.transaction(call.caller, charge)?.replace(update);
     Ok(vec![Variant::from(true)])

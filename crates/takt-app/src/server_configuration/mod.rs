@@ -52,6 +52,7 @@ pub(crate) fn bind(
     let administration = Arc::new(Administration::new(server, security));
     let (requests, waiting) = sync_channel::<RemoteRequest>(WAITING);
     let carrying_out = Arc::clone(&administration);
+    // The Methods read and write files, for which the serving thread must not wait.
     let thread = std::thread::Builder::new().name("certificates".to_owned());
     thread.spawn(move || {
         loop {

@@ -38,6 +38,7 @@ impl Transaction {
                 subject
             }
         };
+        // A name with line breaks could forge lines of the log.
         let user: String = user.escape_debug().take(LONGEST).collect();
         Self {
             session: caller.session_id.clone(),

@@ -247,6 +247,7 @@ fn add_certificate(
 /// Checks that the trust list does not become larger than a client can read.
 fn check_size(lists: &StoredLists) -> Result<(), StatusCode> {
     let trusted = lists.trusted.iter().flatten();
+    // In the encoded list, each certificate has its length in front.
     let size: usize = trusted.map(|one| one.der().len() + 4).sum();
     match size <= contents::MAX_TRUST_LIST {
         true => Ok(()),
@@ -271,6 +272,7 @@ fn remove_certificate(
     };
     let is_named = |one: &Certificate| {
         let own = one.thumbprint.to_string();
+        // Clients write the digits in upper or lower case.
         own.eq_ignore_ascii_case(thumbprint.as_str())
     };
     let found = list.iter().position(is_named);
@@ -280,6 +282,7 @@ fn remove_certificate(
     if left.any(|one| !one.is_self_issued() && one.names_issuer(&removed)) {
         return Err(StatusCode::BadCertificateChainIncomplete);
     }
+    // The revocation lists of an issuer go with it: without its certificate nothing can verify them.
     let mut lists = StoredLists::default();
     let [trusted_crls, issuer_crls] = store.revocation_lists().map(|lists| {
         let left = lists.into_iter();

@@ -13,6 +13,7 @@ use super::user::{User, UserProof, UsersError};
 pub fn unix_user(name: &str) -> Result<UserProof, UsersError> {
     let number = name.parse().ok();
     let number = number.or_else(|| {
+        // After `--`, a name that begins with a hyphen is not taken for an option.
         output(Command::new("id").args(["-u", "--", name]))?
             .parse()
             .ok()

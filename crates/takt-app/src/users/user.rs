@@ -126,6 +126,7 @@ impl UserProof {
 impl User {
     /// Returns true if the name has only characters that the file allows.
     pub(super) fn has_valid_name(&self) -> bool {
+        // A colon or a line break in a name would forge an entry with other Roles.
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '@');
         (1..=64).contains(&self.name.len()) && self.name.chars().all(allowed)
     }

@@ -120,6 +120,7 @@ impl<T: Expire> Shared<T> {
             if let Some(first) = first.filter(|first| first.key().0 <= now) {
                 let expired = first.remove();
                 drop(state);
+                // Without the lock: the answer of the entry removes it from this list, which takes the lock.
                 expired.expire();
                 drop(expired);
                 state = self.state();

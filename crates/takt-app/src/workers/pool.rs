@@ -70,6 +70,7 @@ impl Pool {
         }
         state.queue.push_back(job);
         drop(state);
+        // After the lock is free: the thread would only wait for it.
         self.shared.changed.notify_one();
         true
     }
@@ -82,6 +83,7 @@ impl Pool {
             std::mem::take(&mut state.queue)
         };
         self.shared.changed.notify_all();
+        // Without the lock, because the end of a job runs code of its owner.
         drop(waiting);
     }
 }

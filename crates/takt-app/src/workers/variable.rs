@@ -153,7 +153,9 @@ impl Line {
     }
 
     fn read(&self) -> DataValue {
+        // Before the call: the value is not older than this time.
         let now = DateTime::now();
+        // The worker goes on after a panic of the callback, and the client gets an answer.
         let mut value = catch_unwind(AssertUnwindSafe(|| self.callback.read()))
             .unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError));
         value.source_timestamp.get_or_insert(now);
@@ -195,6 +197,7 @@ impl Job for Line {
             }
         }
         let mut state = self.state();
+        // Under the lock: an operation that comes after this queues the callback again.
         state.is_queued = !state.waiting.is_empty();
         match state.is_queued {
             true => Rest::Queued,

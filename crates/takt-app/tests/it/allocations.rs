@@ -62,6 +62,7 @@ fn requests_allocate_nothing() {
             });
             assert_eq!(echoed.unwrap(), Some(2.5));
         };
+        // The first requests may allocate: buffers grow to their sizes.
         for _ in 0..200 {
             requests(&mut client);
         }

@@ -260,6 +260,7 @@ async fn requests_survive_a_cut_connection() {
         let client = client.clone();
         async move { wait(&client, 300).await }
     });
+    // The Call has arrived then, and its Method still waits.
     tokio::time::sleep(Duration::from_millis(100)).await;
     world.relay.cut();
     let error = calling.await.unwrap().unwrap_err();

@@ -22,6 +22,7 @@ fn start(max_connections: Option<usize>) -> (Arc<Server>, Result<Serving, ServeE
 
 #[test]
 fn one_more_channel_than_sessions_and_the_hard_limit_of_descriptors() {
+    // The limit of descriptors is that of the whole process, with all its tests.
     takt_malloc::alone(|| {
         let before = getrlimit(Resource::Nofile);
         let soft = Rlimit {

@@ -39,6 +39,7 @@ fn the_provider() {
         let now = DateTime::now();
         number.set_u64(round.into(), StatusCode::Good, now).unwrap();
         array.set_slice(&elements, StatusCode::Good, now).unwrap();
+        // Nearly no pauses: the Provider is most likely killed while it writes.
         if round % 1000 == 0 {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -25,6 +25,7 @@ fn on_the_small_disk() {
     };
     let disk = folder.join("disk");
     let filler = disk.join("filler");
+    // Half of the disk: there is space again when this is deleted.
     std::fs::write(&filler, vec![0_u8; 6 << 20]).unwrap();
     let runtime = Some(folder.join("runtime"));
     let provider = Provider::builder("Press")

@@ -87,6 +87,7 @@ fn has_failed(state: &RegistryState) -> bool {
 
 #[test]
 fn a_provider_says_that_it_is_not_registered() {
+    // A process has one log, and other tests would write to it.
     takt_malloc::alone(|| {
         let log = Log::default();
         tracing::subscriber::set_global_default(log.clone()).unwrap();

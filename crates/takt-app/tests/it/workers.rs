@@ -112,6 +112,7 @@ fn slow_methods_delay_no_other_request() {
     drop(gate);
     let results = calls.join().unwrap().unwrap().results;
     let mut statuses: Vec<_> = results.iter().map(|result| result.status_code).collect();
+    // The workers decide which of the Methods finds the queue full.
     statuses.sort_by_key(|status| status.0);
     let good = StatusCode::Good;
     let full = StatusCode::BadTooManyOperations;

@@ -302,6 +302,7 @@ fn silence(deadline: Deadline) -> (ControlReport, u64, StatusCode, Vec<u64>) {
             .unwrap();
         peer.publish(7);
         scope.spawn(|| {
+            // The peer starts later: cycles before its first message are not missed ones.
             std::thread::sleep(Duration::from_millis(20));
             talking.run(
                 &mut |_: &ControlCycle| ControlFlow::Continue(()),

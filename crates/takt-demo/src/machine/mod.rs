@@ -137,6 +137,7 @@ fn run(spindle: Shared, actuals: Actuals) -> Result<(), MachineError> {
         .name("machine".to_owned())
         .spawn(move || {
             cyclic.run(|cycle| {
+                // The time of skipped cycles passes, too: the physics do not depend on the load of the host.
                 let passed = CYCLE * u32::try_from(cycle.skipped + 1).unwrap_or(1);
                 let now = {
                     let mut spindle = spindle.lock();

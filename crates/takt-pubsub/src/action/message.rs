@@ -87,6 +87,7 @@ impl ActionMessage {
         else {
             return Ok(None);
         };
+        // There are no keys for Actions. A signature that is not verified would let forged requests in.
         if is_protected {
             return Err(ReceiveError::NotExpected);
         }

@@ -184,6 +184,7 @@ impl Requestor {
             deadline: after(now.instant, timeout),
             resend: self.next(now.instant),
         };
+        // Before it is pending: a request that cannot be encoded gets no event.
         self.send(now, pending.request.clone(), timeout)?;
         let request_id = pending.request.request_id;
         self.pending.push(pending);
@@ -201,6 +202,7 @@ impl Requestor {
         let Some(response) = ActionMessage::decode(message, &meta_data)? else {
             return self.receive_announcement(message);
         };
+        // The CorrelationData identify the Requestor, so a response may leave the RequestorId out.
         let mine = same_id(&response.publisher_id, &self.responder_id)
             && response.correlation_data.as_deref() == Some(&self.correlation_data)
             && response
@@ -223,6 +225,7 @@ impl Requestor {
             pending.request.request_id == answer.request_id
                 && pending.request.data_set_writer_id == answer.data_set_writer_id
         };
+        // A late or repeated response: the request has ended.
         let Some(index) = self.pending.iter().position(is_of) else {
             return Ok(());
         };

@@ -198,6 +198,7 @@ impl Responder {
                 due.push((execution.requestor.clone(), execution.answer.clone()));
             } else if execution.resend.is_some_and(|at| at <= now.instant) {
                 let again = after(now.instant, interval);
+                // After the deadline, the Requestor does not wait any more.
                 execution.resend = Some(again).filter(|at| *at < execution.deadline);
                 due.push((execution.requestor.clone(), execution.answer.clone()));
             }
@@ -268,6 +269,7 @@ impl Responder {
             if let Some(known) = known {
                 known.resend = None;
             }
+            // Also without a known request: the Requestor would repeat its acknowledgement otherwise.
             let fields = Ok(Vec::new());
             return Some(Exchange { fields, ..request });
         }
@@ -275,6 +277,7 @@ impl Responder {
             return None;
         }
         if let Some(known) = known {
+            // A repetition of the request is answered, but not carried out again.
             return Some(known.answer.clone());
         }
         let timeout = message.timeout_hint.unwrap_or(DEFAULT_TIMEOUT);
@@ -361,6 +364,7 @@ impl Responder {
         if bytes.len() > self.max_message_size {
             for answer in &mut response.exchanges {
                 answer.fields = Ok(Vec::new());
+                // An error fits without its results, and is more precise than this one.
                 if answer.action_state == ActionState::Done && !answer.status.is_bad() {
                     answer.status = StatusCode::BadResponseTooLarge;
                 }

@@ -29,6 +29,7 @@ pub(super) fn check(
             );
             continue;
         }
+        // An engine checks its configuration when it is made. Sources and targets without effect are enough for that.
         let mut source = |_: PublishedField<'_>| Some(FieldSource::Constant(DataValue::default()));
         let error = WriterGroup::new(connection, group, data_sets, &mut source).err();
         match (error, address) {

@@ -48,6 +48,7 @@ fn check_type(place: &mut Place<'_>, field: &FieldMetaData) {
         return;
     };
     let id = &field.data_type;
+    // The DataTypes with these NodeIds are the built-in types: their numbers are the same.
     let named = (id.namespace == 0)
         .then(|| (1..=25).find(|number| *id == takt_ua::NodeId::numeric(0, u32::from(*number))));
     if let Some(Some(number)) = named

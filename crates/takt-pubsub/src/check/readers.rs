@@ -64,6 +64,7 @@ fn check_reader(
     configuration: &PubSubConfiguration2DataType,
 ) {
     match reader.security_mode {
+        // The reader then has the security of its group.
         MessageSecurityMode::Invalid if reader.security_group_id.as_str().is_empty() => {}
         mode => security::check(place, mode, &reader.security_group_id, configuration),
     }
@@ -233,6 +234,7 @@ fn check_content(
     }
     let meta_data = &reader.data_set_meta_data;
     let is_raw = reader.data_set_field_content_mask & DataSetFieldContentMask::RawData != 0;
+    // Fields of JSON have names, and can be read without metadata.
     if meta_data.fields.is_empty() && is_raw && !is_json {
         place.warning(
             "fields",

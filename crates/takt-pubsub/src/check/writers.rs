@@ -82,6 +82,7 @@ fn check_group(
     }
     let interval = group.publishing_interval;
     let is_time = time(place, "publishing_interval", interval);
+    // Below a nanosecond, the interval would become 0.
     if is_time && interval < 1e-6 {
         place.error(
             "publishing_interval",
@@ -198,6 +199,7 @@ fn check_transport(
 fn check_json(place: &mut Place<'_>, group: &WriterGroupDataType, address: Option<&Address>) {
     if !matches!(
         group.security_mode,
+        // Invalid is the value of a mode that is left out.
         MessageSecurityMode::None | MessageSecurityMode::Invalid
     ) {
         place.error(
@@ -305,6 +307,7 @@ fn check_uadp(
         HeaderLayout::UadpPeriodicFixed => {
             matches!(
                 id,
+                // `check_publisher_id` has reported a missing one already.
                 None | Some(PublisherId::UInt16(_) | PublisherId::UInt64(_))
             )
         }
@@ -377,6 +380,7 @@ fn check_writer(
 fn check_mask(place: &mut Place<'_>, group: &WriterGroupDataType, writer: &DataSetWriterDataType) {
     let mask = writer.data_set_field_content_mask;
     let is_raw = mask & DataSetFieldContentMask::RawData != 0;
+    // These bits are those of StatusCode, timestamps and picoseconds.
     if is_raw && mask & 0x1F != 0 {
         let what = "RawData has neither StatusCodes nor times";
         place.warning("field_encoding", what, "Use \"RawData\" or \"DataValue\"");

@@ -120,6 +120,7 @@ impl Announcer {
     #[must_use]
     pub fn for_connection_only(mut self) -> Self {
         self.speaks_for_publisher = false;
+        // `new` has scheduled it already.
         self.schedule.forget(&Topic::ActionResponder);
         self
     }
@@ -175,6 +176,7 @@ impl Announcer {
         let mine = message
             .publisher_id
             .is_some_and(|id| same_publisher(self.publisher_id.as_ref(), id));
+        // A probe for applications has no PublisherId, and is for all Publishers.
         if !mine && probe != DiscoveryProbe::FindApplications {
             return Ok(());
         }
@@ -256,6 +258,7 @@ impl Announcer {
         for id in wanted.iter().copied() {
             let group = own.get(&id).copied();
             let is_denied = group.is_none() && self.speaks_for_publisher && !known.contains(&id);
+            // Each denial is an announcement of its own: a short probe must not cause thousands of them.
             if group.is_none() && (!is_denied || denied == MAX_DENIED) {
                 continue;
             }
@@ -280,6 +283,7 @@ impl Announcer {
     /// One that cannot be encoded or protected is left out; the first such error is returned, too.
     pub fn handle_timeout(&mut self, now: Instant) -> (Vec<Vec<u8>>, Option<PublishError>) {
         for cycle in self.cycles.iter_mut().filter(|cycle| cycle.next <= now) {
+            // From now on, not from the time that was due: announcements missed during a pause are not made up for.
             cycle.next = now + cycle.announce_rate;
             let with_writers = true;
             let id = cycle.writer_group_id;

@@ -124,6 +124,7 @@ impl Knowledge {
                     });
                     Some(self.writers(*group, ids.collect()))
                 }
+                // The announcement of its group has it already.
                 Topic::Writer(..) => None,
                 Topic::Group { id, with_writers } => self.group(*id, *with_writers),
             });

@@ -60,6 +60,7 @@ impl Prober {
                 let is_known = questions.any(|question| {
                     question.publisher_id == *publisher_id && question.data_set_writer_id == *id
                 });
+                // A question that waits already keeps its time and its patience: this is called every few milliseconds.
                 if !is_known {
                     self.questions.push(Question {
                         publisher_id: publisher_id.clone(),

@@ -29,6 +29,7 @@ impl RandomDelay {
 
     /// Returns a time after this one, by a random delay.
     pub(super) fn after(&mut self, now: Instant) -> Instant {
+        // With these three shifts, the generator passes through all numbers but 0.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -86,6 +87,7 @@ impl<T: Eq + Hash + Clone> Schedule<T> {
 
     /// Takes the announcements that are due, and those that are to be sent together with them.
     pub(super) fn take(&mut self, now: Instant, together: impl Fn(&T, &T) -> bool) -> Vec<T> {
+        // Older times delay nothing any more: without this, the map would grow with each probe.
         self.announced.retain(|_, at| *at + SUBSEQUENT > now);
         let is_due = |(due, _): &(Instant, T)| *due <= now;
         let due: Vec<T> = self

@@ -31,6 +31,7 @@ pub(crate) enum FieldEncoding {
 
 impl FieldEncoding {
     pub(crate) fn of_mask(mask: u32) -> Self {
+        // StatusCode, timestamps and picoseconds.
         const MEMBERS: u32 = 0x1F;
         if mask & DataSetFieldContentMask::RawData != 0 {
             Self::RawData
@@ -241,6 +242,7 @@ impl DataSetWriter {
             let value = substituted(field.source.read(), &field.substitute);
             self.values.push(value);
         }
+        // Before the first key frame, there is nothing that a delta frame could refer to.
         let key_frame = self.sent.len() != self.values.len()
             || self.intervals_since_key_frame + 1 >= self.key_frame_count;
         if key_frame {
@@ -260,6 +262,7 @@ impl DataSetWriter {
             .enumerate()
         {
             if field.deadband.is_change(sent, value) {
+                // Only sent values are remembered, so that a slow drift passes the deadband in the end.
                 sent.clone_from(value);
                 // `fields_of` has limited the number of fields.
                 changed.push(index as u16);
@@ -296,6 +299,7 @@ fn raw_defaults(layout: &RawDataLayout) -> Vec<Variant> {
 }
 
 fn severity(status: StatusCode) -> u32 {
+    // The two highest bits of a StatusCode are its severity, in rising order.
     status.0 >> 30
 }
 

@@ -13,6 +13,7 @@ pub(super) fn data_value(value: &DataValue, members: u32, now: Now) -> DataValue
     let status = value.status_code();
     DataValue {
         value: value.value.clone().filter(|_| !status.is_bad()),
+        // A status that is not Good is sent even if the mask has no bit for it: the value would look Good.
         status: (has(Mask::StatusCode) || !status.is_good()).then_some(status),
         source_timestamp: has(Mask::SourceTimestamp)
             .then(|| value.source_timestamp.unwrap_or(now.date_time)),

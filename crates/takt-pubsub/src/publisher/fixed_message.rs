@@ -64,6 +64,7 @@ impl FixedNetworkMessage {
             scratch: Vec::new(),
         };
         for (data_set_message, writer) in members().enumerate() {
+            // Delta frames have other fields each time.
             if !writer.only_key_frames() {
                 return None;
             }
@@ -130,6 +131,7 @@ impl FixedNetworkMessage {
             let Ok((scalar, reading)) = number.cell.read_encoded_scalar() else {
                 return false;
             };
+            // If this one does not fit, those stored before do no harm: the next attempt overwrites them.
             let fits = reading.length == number.length
                 && scalar.encoding_mask == number.encoding_mask
                 && reading.status.is_good();

@@ -190,9 +190,11 @@ impl JsonMapping {
             ),
             sequence_number: has(Mask::SequenceNumber).then_some(sample.sequence_number),
             meta_data_version: has(Mask::MetaDataVersion).then(|| version.clone()),
+            // The MetaDataVersion contains the MinorVersion.
             minor_version: (has(Mask::MinorVersion) && !has(Mask::MetaDataVersion))
                 .then_some(version.minor_version),
             timestamp: has(Mask::Timestamp).then_some(now.date_time),
+            // A message without a status is Good.
             status: (has(Mask::Status) && !status.is_good()).then_some(status),
             message_type: has(Mask::MessageType).then_some(message_type),
             payload: writer.json_payload(settings.fields, &sample.kind, now),

@@ -30,6 +30,7 @@ impl Alike {
     /// Notes the length of a message; returns true if a layout is to be built.
     pub(super) fn note(&mut self, length: usize) -> bool {
         self.left = self.left.saturating_sub(1);
+        // `note` comes first: it must see every length, also during a pause.
         self.lengths.note(length) && self.left == 0
     }
 

@@ -106,6 +106,7 @@ fn value_at(built_in_type: BuiltInType, seconds: f64, longest: usize) -> Option<
     let sine = 50.0 + 50.0 * (seconds * std::f64::consts::TAU / 10.0).sin();
     let text = || {
         let mut text = format!("{whole} s");
+        // The text is ASCII, so it can be cut anywhere.
         text.truncate(if longest == 0 { text.len() } else { longest });
         text
     };

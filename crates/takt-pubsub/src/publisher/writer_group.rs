@@ -272,6 +272,7 @@ impl WriterGroup {
         *sequence_number = sequence_number.wrapping_add(1);
         for (data_set_message, index) in plan.writers.iter().enumerate() {
             if let Some(writer) = self.writers.get_mut(*index) {
+                // UADP has the low 16 bits of the number; JSON has 32 bits.
                 let number = writer.next_sequence_number() as u16;
                 message.set_data_set_sequence_number(data_set_message, number);
                 message.set_data_set_timestamp(data_set_message, now.date_time);
@@ -391,6 +392,7 @@ impl WriterGroup {
 
     /// Builds the messages with a fixed layout.
     fn build_fixed(&mut self) {
+        // This time only takes up its place. Each interval stores its own.
         let now = Now::read();
         for plan in &mut self.plans {
             plan.fixed = self

@@ -94,6 +94,7 @@ impl AnnouncerThread {
         let (mut sender, mut receiver) = match self.open() {
             Ok(links) => links,
             Err(error) => {
+                // The starting thread waits for this.
                 let _ = started.send(Err(error));
                 return;
             }
@@ -114,6 +115,7 @@ impl AnnouncerThread {
                 // The address may carry messages of others, which are ignored.
                 let _ = announcer.receive(Instant::now(), received.bytes);
             });
+            // A receiver that fails does not wait, and the thread must not spin.
             if received.is_err() {
                 std::thread::sleep(LONGEST_WAIT);
             }

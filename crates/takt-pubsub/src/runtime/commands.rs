@@ -47,6 +47,7 @@ impl<T> CommandReceiver<T> {
     /// wait for one that is being sent, and its sender may not run as long as this thread does.
     #[inline]
     pub(super) fn next(&self) -> Option<T> {
+        // Pairs with the Release of `send`.
         if self.pending.load(Ordering::Acquire) == 0 {
             return None;
         }

@@ -54,6 +54,7 @@ pub fn writer_group_link(
             .message_settings
             .is::<JsonWriterGroupMessageDataType>();
         plan.options.mqtt.content = if json { Content::Json } else { Content::Uadp };
+        // One link serves the whole group: `check` refuses writers with a topic or credentials of their own.
         let writer = group.data_set_writers.first().and_then(|writer| {
             let settings = writer.transport_settings.decode_as();
             settings

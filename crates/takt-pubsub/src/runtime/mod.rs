@@ -102,8 +102,10 @@ impl PubSub {
                 .collect(),
             ..configuration.clone()
         };
+        // Mistakes in connections that do not run are no reason to stop the others.
         check::refuse(&starting).map_err(|mistake| StartError::Mistake(Box::new(mistake)))?;
         let mut announced = Vec::new();
+        // Outside the loop: readers of several connections may write parts of one cell.
         let mut parts = CellParts::default();
         for connection in configuration.connections.iter().filter(enabled) {
             // One connection of a Publisher speaks for all of it; otherwise each would announce the same.

@@ -92,6 +92,7 @@ impl Problems {
     /// Returns the problems that wait.
     pub(super) fn take(&self) -> Vec<Problem> {
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        // Bounded, because threads may report new problems all the time.
         receiver.try_iter().take(MAX_WAITING).collect()
     }
 }

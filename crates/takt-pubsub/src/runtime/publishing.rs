@@ -97,6 +97,7 @@ impl PublisherThread {
         };
         let _ = started.send(Ok(()));
         cyclic.run(|cycle| self.cycle(cycle, &mut links));
+        // Before the link is closed, which has this number.
         let late = self.late(links.data.as_mut());
         let mut counters = LinkCounters::default();
         for sender in std::iter::once(links.data).chain(links.meta_data) {

@@ -62,6 +62,7 @@ impl SubscriberThread {
         let (mut receivers, mut discovery) = match self.prepare() {
             Ok(links) => links,
             Err(error) => {
+                // The starting thread waits for this.
                 let _ = started.send(Err(error));
                 return;
             }

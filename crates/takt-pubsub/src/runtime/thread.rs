@@ -18,6 +18,7 @@ pub(super) fn spawn(
     match has_started.recv() {
         Ok(Ok(())) => Ok(thread),
         Ok(Err(error)) => {
+            // After an error of the start, no thread is left that still holds links or memory.
             let _ = thread.join();
             Err(error)
         }

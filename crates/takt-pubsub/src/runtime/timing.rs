@@ -46,9 +46,11 @@ impl Timing {
             (true, publishing) => {
                 let publishing = publishing.unwrap_or(0);
                 let wake_up = sampling.unwrap_or(publishing);
+                // At least 1, because the remainder below panics with a divisor of 0.
                 let interval = i64::try_from(interval.as_nanos())
                     .unwrap_or(i64::MAX)
                     .max(1);
+                // With a SamplingOffset after the PublishingOffset, the messages leave in the next interval.
                 let delay = publishing.saturating_sub(wake_up).rem_euclid(interval);
                 Some(Offsets {
                     wake_up,

@@ -146,6 +146,7 @@ impl KeyRing {
         let policy = PubSubSecurityPolicy::from_uri(&update.security_policy_uri)
             .ok_or_else(|| KeyRingError::SecurityPolicy(update.security_policy_uri.clone()))?;
         for time in [update.key_lifetime, update.time_to_next_key] {
+            // With a KeyLifetime of zero, the next request would be due at once, again and again.
             if time > LONGEST || update.key_lifetime.is_zero() {
                 return Err(KeyRingError::KeyLifetime(time));
             }
@@ -161,6 +162,7 @@ impl KeyRing {
                 }),
             },
         );
+        // All keys are checked before the ring changes: a wrong answer leaves the keys that work.
         let new = new.collect::<Result<Vec<_>, _>>()?;
         let invalidated = self.invalidated_by(update.first_token_id, now);
         let Some(last) = new.last().map(|keys| keys.security_token_id()) else {
@@ -192,6 +194,7 @@ impl KeyRing {
                 && now <= old.expires_at
         });
         let old = old.into_iter().map(|old| old.keys);
+        // The latest answer dates all keys, so that the time of each begins where the one before ends.
         let timed = old.chain(new).filter_map(|keys| schedule.timed(keys));
         self.keys = timed.filter(|keys| now <= keys.expires_at).collect();
         // The oldest keys come first, and are needed least.
@@ -258,6 +261,7 @@ impl KeyRing {
     /// Notes a message with an unknown token. If it is newer than all known tokens, the next request is soon; it is not
     /// immediate, because any sender can send such messages.
     pub fn unknown_token(&mut self, security_token_id: u32) {
+        // The service returns current and future keys. A request does not bring a past key back.
         let newer = self
             .keys
             .last()

@@ -97,6 +97,7 @@ impl SecurityKeys {
     }
 
     pub(super) fn sign(&self, signed: &[u8]) -> [u8; SIGNATURE_LENGTH] {
+        // HMAC hashes its key first. The state after that is the same for each message, so it is kept and cloned.
         let mut signing = self.signing.clone();
         signing.update(signed);
         signing.finalize().into_bytes().into()

@@ -134,6 +134,7 @@ impl MessageProtector {
             keys.apply_keystream(nonce, payload)
                 .map_err(|_| ProtectError::Layout)?;
         }
+        // The signature covers the encrypted payload: a Subscriber refuses a forgery before it decrypts anything.
         signature.copy_from_slice(&keys.sign(signed));
         Ok(())
     }
@@ -159,6 +160,7 @@ impl Nonces {
     /// Returns the next MessageNonce with a key: random part, and sequence number from 1 (OPC 10000-14, 7.2.4.4.3.2).
     fn next(&mut self, security_token_id: u32) -> [u8; MESSAGE_NONCE_LENGTH] {
         let begins = self.security_token_id != Some(security_token_id);
+        // A sequence number that wraps would repeat nonces, so the random part changes instead.
         if begins || self.sequence_number == u32::MAX {
             // The random part changes with the token as well: if an older token ever comes back, its nonces are not used again.
             if self.security_token_id.is_some() {

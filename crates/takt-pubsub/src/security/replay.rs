@@ -98,6 +98,7 @@ impl ReplayWindows {
         let found = self.sources.binary_search_by_key(&id, |(id, _)| *id);
         let (Ok(index) | Err(index)) = found;
         if found.is_err() {
+            // The vector never grows: receiving allocates no memory for a source.
             if self.sources.len() >= self.limits.sources {
                 return Err(Replay::TooManySources);
             }
@@ -179,6 +180,7 @@ impl Source {
         let Some(last) = self.windows.get(first..self.count) else {
             return;
         };
+        // A random part with several messages belongs to a Publisher that draws once for each run.
         let single = last.iter().all(|window| window.seen == 1);
         // Restarts begin at 1 again: numbers that rise over several random parts are those of one run.
         if !single || !last.is_sorted_by(|a, b| a.highest < b.highest) {
@@ -208,11 +210,13 @@ impl Window {
         match sequence_number.checked_sub(self.highest) {
             Some(1..) => {
                 let newer = sequence_number - self.highest;
+                // A jump by the width of the window or more leaves none of the earlier numbers in it.
                 self.seen = self.seen.checked_shl(newer).unwrap_or(0) | 1;
                 self.highest = sequence_number;
                 Ok(())
             }
             _ => {
+                // Numbers before the window cannot be told from repetitions, so they are refused as well.
                 let bit = 1_u128.checked_shl(self.highest - sequence_number);
                 let bit = bit.filter(|bit| self.seen & bit == 0);
                 self.seen |= bit.ok_or(Replay::Seen)?;

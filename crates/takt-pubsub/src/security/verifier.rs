@@ -84,6 +84,7 @@ impl MessageVerifier {
         now: Instant,
     ) -> Result<Verified, VerifyError> {
         let read = NetworkMessageRef::new_checked(message)?;
+        // Before the key is looked up: without this check, an attacker could just leave out the signature.
         let header = self.check_mode(&read)?;
         let nonce = <[u8; MESSAGE_NONCE_LENGTH]>::try_from(header.message_nonce)
             .map_err(|_| VerifyError::MessageNonce(header.message_nonce.len()))?;

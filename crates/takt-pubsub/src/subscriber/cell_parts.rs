@@ -49,6 +49,7 @@ impl CellPart {
         let mut statuses = self.lock();
         let mut whole = last_value(cell)?;
         match part {
+            // A part does not tell the length of the whole array: there must be a value to put it into.
             Some(_) if whole.is_empty() => return Err(StatusCode::BadIndexRangeNoData),
             Some(part) => self.range.write(&mut whole, part)?,
             None => {}
@@ -75,6 +76,7 @@ impl CellPart {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<StatusCode>> {
+        // A panic leaves no status half written, so the others stay in use.
         self.statuses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

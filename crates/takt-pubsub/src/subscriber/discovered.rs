@@ -31,6 +31,7 @@ impl Subscriber {
         let is_this =
             |reader: &DataSetReader| reader.identity.as_ref().is_some_and(|it| it.is(said));
         if let Some(reader) = self.readers.iter_mut().find(|reader| is_this(reader)) {
+            // Its states are reported from its first message on.
             if std::mem::take(&mut reader.is_announced) {
                 self.changes.note();
             }
@@ -116,6 +117,7 @@ impl Subscriber {
             self.changes.note();
             self.readers.push(reader);
             self.group_of.push(0);
+            // Keys are for configured readers only.
             self.protection_of.push(None);
         }
         Ok(())
@@ -182,6 +184,7 @@ impl Subscriber {
         observer: &mut dyn SubscriberObserver,
         mut keep: impl FnMut(&mut Self) -> Result<(), ReceiveError>,
     ) -> Result<(), ReceiveError> {
+        // Otherwise all other readers would be forgotten in vain.
         let is_possible = size <= self.memory.limit();
         loop {
             match keep(self) {

@@ -22,6 +22,7 @@ impl DataSetReader {
             _ => true,
         };
         let equals = |wanted: u16, found: Option<u16>| {
+            // A configured 0 means every number.
             wanted == 0 || found.is_none_or(|found| found == wanted)
         };
         publisher
@@ -51,6 +52,7 @@ impl DataSetReader {
     pub(super) fn missing_meta_data(&self) -> Option<(&PublisherId, u16)> {
         let is_missing = self.meta_data.fields.is_empty() || self.is_learned;
         let publisher_id = self.publisher_id.as_ref()?;
+        // A probe names a DataSetWriter. A reader of all of them has no number to ask for.
         (is_missing && self.data_set_writer_id != 0)
             .then_some((publisher_id, self.data_set_writer_id))
     }

@@ -78,6 +78,8 @@ impl DataSetReader {
         observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
         let kind = incoming.kind;
+        // With another MajorVersion, an index may stand for another field: values would reach wrong targets.
+        // The version 0 means that the metadata has none.
         let expected = self.meta_data.configuration_version.major_version;
         if let Some(found) = incoming
             .major_version
@@ -92,6 +94,7 @@ impl DataSetReader {
             });
         }
         let number = incoming.sequence_number;
+        // Before the search for a key frame: a delta frame without one is discarded, but it is not missing.
         let Some(missing) = self.accept(number, kind, now.instant) else {
             return Ok(false);
         };

@@ -120,6 +120,7 @@ impl Subscriber {
             JsonMessage::Discovery(message) => {
                 self.take_json_discovery(*message, origin, now, observer)?;
             }
+            // Requestors and Responders receive these through links of their own.
             JsonMessage::Action(_) => {}
         }
         Reception::of(accepted, errors, observer)
@@ -353,6 +354,7 @@ impl DataSetReader {
         }
         let mut meta_data = self.meta_data.clone();
         meta_data.fields.extend(new);
+        // Charged first: without room, the names stay as they were.
         self.keep(meta_data_size(&meta_data), "the field names")?;
         self.meta_data = meta_data;
         Ok(())

@@ -81,12 +81,14 @@ impl Subscriber {
             });
             claimed |= !matches!(received, Ok(None));
             match received {
+                // The position in the payload is not known, so the fast path cannot learn this message.
                 Ok(Some(true)) => accepted.push((index, usize::MAX)),
                 Ok(_) => {}
                 Err(error) => errors.push(error),
             }
         }
         let announced = message.network_message_type != NetworkMessageType::DataSetMessage;
+        // The payload is decoded only if somebody takes it.
         if wanted.is_empty() && !announced {
             if !claimed && errors.is_empty() {
                 self.note_unclaimed_uadp(&message, origin, observer);
@@ -100,6 +102,7 @@ impl Subscriber {
         };
         let payload = match message.payload(&parameters)? {
             PayloadRef::Chunk(chunk) => {
+                // Several senders may have one PublisherId. Their chunks are told apart by the origin.
                 match self.reassembler(protection).push_from(
                     origin.number(),
                     &message,
@@ -163,6 +166,7 @@ impl Subscriber {
                     observer.announced(publisher_id, &announcement);
                 }
             }
+            // Probes are for Publishers, and chunks were put together above.
             PayloadRef::DiscoveryProbe(_) | PayloadRef::Chunk(_) => {}
         }
         if !errors.is_empty() {
@@ -173,6 +177,7 @@ impl Subscriber {
         let id = message.data_set_writer_ids().next();
         let is_exact =
             self.max_discovered == 0 || !Said::of_uadp(&message, id, origin).needs_sender();
+        // A learned layout names its readers. One that declined this message would be left out of all further ones.
         if !accepted.is_empty() && !declined && !is_mended && !placed && !message.chunk && is_exact
         {
             self.layouts.learn(
@@ -194,6 +199,7 @@ impl Subscriber {
         now: Now,
         observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
+        // A Subscriber that makes its readers itself has no keys, and cannot read a signed message.
         if message.network_message_type != NetworkMessageType::DataSetMessage || is_signed(message)
         {
             return Ok(());
@@ -273,6 +279,7 @@ impl Subscriber {
         else {
             return Ok(());
         };
+        // The Publisher has no metadata to give. The readers keep theirs.
         if status_code.is_bad() {
             return Ok(());
         }

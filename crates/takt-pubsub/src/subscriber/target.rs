@@ -145,6 +145,7 @@ impl ReaderTarget {
             }
         }
         let stored = self.store(value, now);
+        // A callback that refuses a value knows of the error itself.
         if let (Err(status), FieldTarget::Cell(_)) = (stored, &self.target) {
             self.fail(status, now);
         }

@@ -201,6 +201,7 @@ fn announcements_stay_within_the_budget() {
                 held <= used + (256 << 10),
                 "{name}: {held} bytes held, {used} charged"
             );
+            // The budget is spent: further messages only take the places of others.
             if forgotten.0 > 20 {
                 break;
             }
@@ -261,6 +262,7 @@ fn forged_publishers_do_not_keep_a_new_one_out() {
             .iter()
             .any(|reader| reader.name() == name)
     };
+    // After one message only, it could make room for others.
     for _ in 0..2 {
         assert_eq!(send(&mut subscriber, "Honest"), Ok(1));
     }

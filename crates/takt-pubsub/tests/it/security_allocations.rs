@@ -51,6 +51,7 @@ fn protected_messages_allocate_nothing() {
         let (token, allocations) = takt_malloc::count(|| {
             let mut token = 0;
             for cycle in 0..10_000 {
+                // The keys change ten times.
                 let now = start + KEY_LIFETIME / 1000 * cycle;
                 send_buffer.copy_from_slice(&plain);
                 protector

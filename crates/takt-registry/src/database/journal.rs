@@ -91,6 +91,7 @@ impl Shared {
             let waited = self.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
+        // All of them at once: they share one commit, which takes the most time.
         Some(std::mem::take(&mut state.items))
     }
 }
@@ -150,6 +151,7 @@ impl Journal {
         let mut state = self.shared.state();
         if state.is_ending {
             drop(state);
+            // Without the lock: `then` may hand over something itself, and would wait for ever.
             return then(Err(Arc::new(DatabaseError::Lost)));
         }
         state.items.push_back(Item::Settle { losses, then });
@@ -270,6 +272,7 @@ impl Writer {
         let waiting = {
             let mut state = self.shared.state();
             state.losses += 1;
+            // Until everything is taken back, a new change could depend on what is lost.
             state.is_reverting = true;
             std::mem::take(&mut state.items)
         };
@@ -281,6 +284,7 @@ impl Writer {
                 Item::Look(look) => looks.push(look),
             }
         }
+        // The last change first: each `undo` restores the state before its own change.
         while let Some(lost) = self.written.pop() {
             if let Some(undo) = lost.undo {
                 shielded(undo);

@@ -74,6 +74,7 @@ impl Store {
                 Ok(result)
             }
             Err(error) => {
+                // The error of the use is passed on: it is the cause.
                 if let Err(error) = self.file.close(open) {
                     tracing::error!(%error, "the database could not be closed");
                 }

@@ -93,9 +93,11 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
         contents.security_groups.push(record);
     }
     let last_token = transaction.open_table(META)?.get(LAST_TOKEN)?;
+    // A `u32` was stored: see `keep_security_group`.
     contents.last_token = last_token.map_or(0, |token| token.value() as u32);
     let mut numbered = nodes(&transaction)?;
     numbered.extend(references(&transaction)?);
+    // Nodes and references come from two tables. They refer to each other in the order in which they were recorded.
     numbered.sort_by_key(|(number, ..)| *number);
     contents.changes = numbered
         .into_iter()
@@ -393,6 +395,7 @@ pub(super) fn delete_some(
     for prefix in prefixes(namespace) {
         for row in table.range(prefix.as_slice()..)?.take(most - nodes.len()) {
             let (key, _) = row?;
+            // The keys are sorted, so all further ones are those of other namespaces.
             if !key.value().starts_with(&prefix) {
                 break;
             }

@@ -116,6 +116,7 @@ impl StorageBackend for OnDisk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        // Before the wait: what is written meanwhile does not belong to this sync.
         let contents = self.contents()?;
         match self.disk.sync() {
             Ok(()) => {

@@ -72,6 +72,7 @@ impl Announcer {
 
 impl Drop for Announcer {
     fn drop(&mut self) {
+        // This wakes the thread, which waits at the other end.
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -105,6 +106,7 @@ impl State {
         let Err(error) = announce() else {
             return Self::Made;
         };
+        // A failed attempt is repeated each second, and the warning is not.
         if before.is_none() {
             warn(&error);
         }
@@ -149,6 +151,7 @@ impl Discovery {
         let on_network = |(_, url): &&(String, String)| !url.is_empty();
         for (name, url) in announced.keys().filter(on_network) {
             let mut left = wanted.keys().filter(on_network);
+            // An announcement with another URL and the same name has replaced this one already.
             let is_gone = !left.any(|(wanted, _)| wanted == name);
             if is_gone {
                 network.withdraw(name);

@@ -206,6 +206,7 @@ impl DiscoveryServer for Discovery {
         let ended = registrations
             .register(server, announcement.as_ref(), now)
             .map_err(|error| error.status_code())?;
+        // The log and the network may take a while, and others need the list meanwhile.
         drop(registrations);
         if let Some(displaced) = displaced {
             self.displacements.warn(&format_args!(

@@ -106,6 +106,7 @@ impl Registrant<'_> {
         let reachable = self.endpoints.iter().filter(|endpoint| {
             !endpoint.is_shared_memory() && (!is_elsewhere || is_on_network(endpoint))
         });
+        // An address such as 0.0.0.0 leads nowhere from another host.
         let url = |endpoint: &Endpoint| with_host(&endpoint.to_string(), self.host);
         RegisteredServer {
             server_uri: self.application_uri.into(),

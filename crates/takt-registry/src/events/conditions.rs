@@ -98,6 +98,7 @@ impl RemoteSource for ConditionMethods {
             part.push(call);
         }
         let collected = Arc::new(Collected {
+            // A part may be dropped without an answer: its results stay as they are here.
             results: Mutex::new(vec![unanswered(); count]),
             reply: Mutex::new(Some(request.reply)),
         });

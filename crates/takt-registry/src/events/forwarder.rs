@@ -106,6 +106,7 @@ impl Following {
                 break;
             };
             let is_wanted = self.follow(&rules);
+            // A thread that sleeps must not keep the rules, and with them the database, alive.
             drop(rules);
             match is_wanted {
                 true => std::thread::park_timeout(INTERVAL),
@@ -159,6 +160,7 @@ impl Following {
             let is_same = upstream.is_some_and(|upstream| link.is_to(upstream));
             let stays = is_wanted && is_same && !link.has_to_begin_again(now);
             if !stays {
+                // Without waiting for the thread: its server may hang.
                 link.stop();
                 self.unknown.forget(&self.sink, &link.upstream);
             }
@@ -188,6 +190,7 @@ impl Following {
                 continue;
             }
             self.unknown.forget(&self.sink, &upstream);
+            // Clients that refresh meanwhile shall also get the Conditions of this server.
             self.sink.hold_refreshes();
             match Link::start(upstream.clone(), self.sink.clone(), Arc::clone(&self.space)) {
                 Ok(link) => {

@@ -73,12 +73,14 @@ impl Link {
             let is_refreshed = Arc::clone(&is_refreshed);
             let knows = Arc::clone(&knows_conditions);
             let refreshed = move |knows_all: bool| {
+                // Not a store: the end of the thread calls this with false, and what is known stays known.
                 knows.fetch_or(knows_all, Ordering::Release);
                 is_refreshed.store(true, Ordering::Release);
                 forwarder.unpark();
             };
             move || {
                 let forwarded = forward(&upstream, &sink, &space, &refreshed, &stop);
+                // However it ended, refreshes do not wait for this server any more.
                 refreshed(false);
                 let Err(error) = forwarded else { return false };
                 // Each attempt takes a session of the server for a while.

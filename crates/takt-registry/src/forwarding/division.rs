@@ -42,6 +42,7 @@ impl Limits {
             return false;
         }
         let limit = self.of(operations);
+        // Refusals may arrive in any order: the smallest number stands.
         *limit = half.min(*limit);
         true
     }

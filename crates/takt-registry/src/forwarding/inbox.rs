@@ -59,6 +59,7 @@ impl Inbox {
 
     fn wake(&self, mut state: MutexGuard<'_, State>) {
         if std::mem::take(&mut state.is_asleep) {
+            // Before the wake-up: the thread would only wait for the lock.
             drop(state);
             self.waker.wake();
         }
@@ -82,6 +83,7 @@ impl Inbox {
 
     /// Notes the end of the sleep.
     pub(super) fn is_awake(&self) {
+        // Without a wake-up, draining would be a system call for nothing.
         let was_woken = !std::mem::take(&mut self.state().is_asleep);
         if was_woken {
             self.waker.drain();

@@ -212,6 +212,7 @@ impl<T> Queue<T> {
             if request.request_id.is_none() {
                 self.requests.remove(&number);
             } else if item.is_some() {
+                // The Provider still has it: it keeps its place, so that a slow Provider does not get more at a time.
                 request.deadline = deadline + STUCK;
                 self.deadlines.insert((request.deadline, number));
             }

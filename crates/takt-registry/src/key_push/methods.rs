@@ -71,6 +71,7 @@ pub(super) fn triggering(
     application_uri: &str,
 ) -> MethodHandler {
     let (targets, uri) = (targets.clone(), application_uri.to_owned());
+    // Not a durable handler: nothing is changed that is stored.
     MethodHandler::local(move |caller: &Caller, _: &NodeId, _: &[Variant]| {
         check(caller)?;
         upgrade(&targets)?.trigger(&uri)?;

@@ -69,6 +69,7 @@ pub(super) fn show(
     // The default is Anonymous: the certificate of the channel identifies the registry.
     let user = ExtensionObject::from_structure(&record.user_token_type);
     let retry = match record.retry_interval {
+        // 0 stands for the pause of the registry, which is this one at most.
         0.0 => LONGEST_RETRY.as_secs_f64() * 1000.0,
         retry => retry,
     };

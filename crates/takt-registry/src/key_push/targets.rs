@@ -179,6 +179,7 @@ impl PushTargetChanges for PushTargets {
         let uri = record.application_uri.as_str().to_owned();
         if let Some(known) = self.running().get(&uri) {
             let same = PubSubKeyPushTargetDataType {
+                // AddPushTarget has no SecurityGroups: those of the known target do not make it another one.
                 security_groups: known.record.security_groups.clone(),
                 ..record
             };

@@ -29,6 +29,7 @@ pub(super) fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttri
     };
     let value_rank = match found.attribute(Attribute::ValueRank) {
         Some(Variant::Int32(rank)) => *rank,
+        // Any rank, if the server does not say it.
         _ => -2,
     };
     Some(match found.class {
@@ -95,6 +96,7 @@ fn definition(found: &Found, map: &NamespaceMap) -> Option<ExtensionObject> {
     let Variant::ExtensionObject(object) = found.attribute(Attribute::DataTypeDefinition)? else {
         return None;
     };
+    // An EnumDefinition has no NodeIds.
     if object.is::<EnumDefinition>() {
         return Some(ExtensionObject::clone(object));
     }

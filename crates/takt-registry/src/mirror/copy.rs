@@ -204,6 +204,7 @@ impl Copy {
         for step in added.chunks(budget::STEP) {
             self.add(step, &ids, &digests, map)?;
         }
+        // The digests contain the references: these are the same, too.
         if added.is_empty() && gone.is_empty() && self.server.has_namespaces(&namespaces) {
             return Ok(());
         }

@@ -61,6 +61,7 @@ impl Follower {
                 true if is_before_login => BEFORE_LOGIN,
                 true => refused.grow(),
                 false => {
+                    // A connection that lasted ends the series of failures.
                     if begin.elapsed() > LONGEST_PAUSE {
                         pauses.reset();
                         refused.reset();

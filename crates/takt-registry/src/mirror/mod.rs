@@ -158,6 +158,7 @@ impl Mirrors {
 
 impl Drop for Mirrors {
     fn drop(&mut self) {
+        // All threads see the flag before the first one is waited for, so they end at the same time.
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
             // The panic of a thread was already reported.

@@ -59,6 +59,7 @@ impl MirrorOptions {
     /// The name cannot be the name of a folder, or the endpoint is one of shared memory.
     pub fn new(name: impl Into<String>, endpoint: Endpoint) -> Result<Self, MirrorOptionsError> {
         let name = name.into();
+        // In paths of nodes, `/` divides the names, and a number with a colon is a NamespaceIndex.
         let is_index = |(before, _): (&str, &str)| before.bytes().all(|byte| byte.is_ascii_digit());
         let is_good = !name.is_empty()
             && name.chars().count() <= 100
@@ -115,6 +116,7 @@ impl FromStr for MirrorOptions {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, url) = match text.split_once('=') {
+            // A `=` may also be a part of the URL.
             Some((name, url)) if !name.contains("://") => (Some(name), url),
             _ => (None, text),
         };

@@ -48,6 +48,7 @@ pub(super) fn add_references(
             references.push((source.clone(), type_definition.clone(), type_id));
         }
         for (reference_type, target) in &found.references {
+            // `type_of` has chosen one that the registry has.
             if *reference_type == type_definition {
                 continue;
             }
@@ -63,6 +64,7 @@ pub(super) fn add_references(
             .into_iter()
             .all(|node| view.node(node).is_some())
     });
+    // A view keeps deleted nodes in memory, and the steps below take a while.
     drop(view);
     for step in references.chunks(budget::STEP) {
         let mut edit = space.edit();

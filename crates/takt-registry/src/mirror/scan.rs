@@ -168,6 +168,7 @@ impl Scanner<'_> {
                             }
                             next.push(subtype.clone());
                             if subtype.namespace != 0 {
+                                // References of nodes of namespace 0 are not scanned, so this one is kept here.
                                 if node.namespace == 0 {
                                     self.scan.subtypes.push((node.clone(), subtype));
                                 }
@@ -238,6 +239,7 @@ impl Scanner<'_> {
             let results = self.browse(&batch, &all)?;
             for (position, references) in (self.next..).zip(results) {
                 for reference in references {
+                    // The node is at another server, where this client cannot read it.
                     if reference.node_id.server_index != 0 {
                         continue;
                     }
@@ -334,6 +336,7 @@ impl Scanner<'_> {
                 .collect();
             let values = self.client.read_attributes(&items)?;
             for ((position, _, attribute), value) in batch.iter().zip(values) {
+                // Some attributes are optional: the copy has their defaults then.
                 let Some(value) = value.value.filter(|value| !value.is_empty()) else {
                     continue;
                 };

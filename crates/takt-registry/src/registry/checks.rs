@@ -55,6 +55,7 @@ fn is_own(endpoint: &Endpoint, options: &RegistryOptions) -> bool {
 fn is_same_host(own: &EndpointUrl, other: &EndpointUrl) -> bool {
     let (host, other_host) = (own.host(), other.host());
     let address = |host: &str| host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    // The registry listens at each address of this host.
     if own.is_unspecified() {
         return is_loopback(other_host) || is_of_this_host(&other.to_string(), &host_name());
     }

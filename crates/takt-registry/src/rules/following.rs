@@ -145,6 +145,7 @@ impl Rules {
             return;
         };
         let _following = self.following();
+        // The last addition first: it may be below, or refer to, what was added before.
         for change in changes.iter().rev() {
             match change {
                 Change::AddNode(item) => {
@@ -197,6 +198,7 @@ fn components(space: &AddressSpace, object: &NodeId) -> Vec<NodeId> {
         let children = view.children(parent, ids::AGGREGATES);
         let own = children
             .into_iter()
+            // References may form a cycle: each node is taken once.
             .filter(|child| child.namespace == object.namespace && !nodes.contains(child));
         let own: Vec<NodeId> = own
             .take(MAX_COMPONENTS.saturating_sub(nodes.len()))

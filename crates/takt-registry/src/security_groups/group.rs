@@ -168,6 +168,7 @@ impl SecurityGroup {
     }
 
     fn lifetime_ticks(&self) -> i64 {
+        // It fits: `revise` limits the lifetime to 30 days.
         (self.configuration.key_lifetime * TICKS) as i64
     }
 
@@ -213,6 +214,7 @@ impl SecurityGroup {
         while self.first_token_id < oldest && self.keys.pop_front().is_some() {
             self.first_token_id += 1;
         }
+        // All keys are too old: the first new one is the current one.
         if self.keys.is_empty() {
             self.first_token_id = self.first_token_id.max(current);
         }

@@ -40,6 +40,7 @@ impl KeyHolder {
 fn user(caller: &Caller) -> Result<u32, StatusCode> {
     match caller.peer() {
         Peer::SharedMemory { user, .. } => user.ok_or(StatusCode::BadUserAccessDenied),
+        // A channel that is not encrypted would show the keys to others.
         Peer::Tcp { .. } => Err(StatusCode::BadSecurityModeInsufficient),
     }
 }

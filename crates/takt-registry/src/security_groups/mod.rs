@@ -160,6 +160,7 @@ impl SecurityGroups {
                 }
             }
         }
+        // A registry that cannot store its groups does not start.
         Ok(self.rules.database.settle_now()?)
     }
 
@@ -266,6 +267,7 @@ impl SecurityGroups {
             return Err(StatusCode::BadResourceUnavailable);
         }
         let now = self.clock.now();
+        // Not 0 after the last one: in GetSecurityKeys, 0 stands for the current token.
         let first_token = state.last_token.checked_add(1).unwrap_or(FIRST_TOKEN_ID);
         let mut group = SecurityGroup::new(revised, changer.user, first_token, now);
         group.advance(now, random)?;
@@ -350,6 +352,7 @@ impl SecurityGroups {
         now: DateTime,
     ) -> Result<SecurityGroup, StatusCode> {
         let group = state.groups.get(name).ok_or(StatusCode::BadNotFound)?;
+        // A copy, because `advance` may fail between two keys: then the group stays as it was.
         let mut group = group.clone();
         if group.advance(now, random)? {
             // A renewal is not refused: a group has one change that waits, and one that is being committed.

@@ -18,9 +18,11 @@ impl SecurityGroups {
         count: u16,
     ) -> Result<SecurityKeyUpdate, StatusCode> {
         let database = &self.rules.database;
+        // Before keys are made: a loss from now on may concern them.
         let losses = database.losses();
         let now = self.clock.now();
         let group = self.brought_up_to_date(&mut self.lock(), name, now)?;
+        // After a crash, the registry would use the tokens of keys that are not on the disk for other keys.
         let (send, settled) = mpsc::sync_channel(1);
         let then = move |result: Result<(), _>| {
             // The receiver waits for it.

@@ -75,6 +75,7 @@ pub(super) struct Field {
 }
 
 fn spanned<T>(value: T) -> Spanned<T> {
+    // Only what was read has a place in a text.
     Spanned::new(0..0, value)
 }
 
@@ -132,12 +133,14 @@ impl Field {
         };
         let rank = usize::try_from(field.value_rank).unwrap_or(0);
         let mut dimensions = field.array_dimensions.clone();
+        // A file may have any ValueRank, and must not cause a list of millions of dimensions.
         if dimensions.is_empty() && rank < 16 {
             dimensions = vec![0; rank];
         }
         let built_in = BuiltInType::from_u8(field.built_in_type);
         written.data_type =
             built_in.map(|built_in| spanned(DataType::BuiltIn(built_in, dimensions)));
+        // The short form, if the same field is read from it.
         if written.meta_data().is_ok_and(|read| read == *field) {
             return written;
         }
@@ -230,6 +233,7 @@ impl Field {
     /// Gives the field an id, by which its target names it.
     pub(super) fn identify(&mut self, index: usize) {
         if self.data_set_field_id.0 == Guid::default() {
+            // From 1 on, because the Guid of 0 means that there is no id.
             let number = (index as u64 + 1).to_be_bytes();
             self.data_set_field_id.0 = Guid {
                 data4: number,

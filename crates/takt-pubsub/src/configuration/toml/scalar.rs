@@ -38,6 +38,7 @@ const UNITS: [(&str, f64, f64); 6] = [
     ("us", 1.0, 1e3),
     ("ms", 1.0, 1.0),
     ("min", 60e3, 1.0),
+    // After the units that end with it.
     ("s", 1e3, 1.0),
     ("h", 3600e3, 1.0),
 ];
@@ -53,6 +54,7 @@ impl TomlValue for Milliseconds {
         let unit = UNITS.iter().find(|(unit, _, _)| text.ends_with(unit));
         let read = unit.and_then(|(unit, factor, divisor)| {
             let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+            // A factor such as 1e-6 is not exact, so a unit below the millisecond has a divisor.
             Some(Self(number * factor / divisor))
         });
         read.ok_or_else(|| {

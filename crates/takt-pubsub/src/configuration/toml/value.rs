@@ -65,6 +65,7 @@ fn number_text(number: f64) -> &'static str {
 
 pub(super) fn from_json(value: &Json) -> Value {
     match value {
+        // TOML has no null: an empty table stands for it.
         Json::Null => Value::Table(toml::Table::new()),
         Json::Bool(value) => Value::Boolean(*value),
         Json::Number(number) => match (number.as_i64(), number.as_f64()) {

@@ -29,6 +29,7 @@ impl DataSetWriter {
             data_set_writer_id: with_id.then_some(self.data_set_writer_id),
             sequence_number: has(Mask::SequenceNumber).then_some(sample.sequence_number as u16),
             timestamp: has(Mask::Timestamp).then_some(now.date_time),
+            // PicoSeconds alone, without the timestamp that they refine, mean nothing.
             pico_seconds: (has(Mask::PicoSeconds) && has(Mask::Timestamp)).then_some(0),
             status: has(Mask::Status).then_some(status),
             major_version: has(Mask::MajorVersion).then_some(self.version.major_version),

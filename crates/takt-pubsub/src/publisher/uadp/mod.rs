@@ -78,6 +78,7 @@ impl UadpMapping {
             }
             _ => {}
         }
+        // The message is too long, or one of several DataSetMessages cannot be encoded: each is sent alone.
         let Payload::DataSetMessages(messages) = message.payload else {
             return sent;
         };
@@ -114,6 +115,7 @@ impl UadpMapping {
             part.payload = Payload::Chunk(chunk);
             let mut encoded = Vec::new();
             let layout = part.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
+            // Each chunk is a NetworkMessage, and has a number of its own.
             group.sequence_number = group.sequence_number.wrapping_add(1);
             sink.send(&encoded, Some(&layout))?;
             sent.count += 1;

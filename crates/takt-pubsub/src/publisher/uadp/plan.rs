@@ -30,6 +30,7 @@ impl UadpMapping {
             let alone = single || unmarked && number == 0;
             let fits = |plan: &&mut Plan| {
                 !alone
+                    // The PayloadHeader counts DataSetMessages in one byte.
                     && plan.writers.len() < usize::from(u8::MAX)
                     && (plan.network_message_number == number || number == 0)
                     && self.shares(plan, writer, writers)

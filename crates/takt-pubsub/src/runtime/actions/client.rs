@@ -125,6 +125,7 @@ impl ActionClient {
         for error in errors {
             self.failed(error);
         }
+        // A receiver that fails does not wait, and the caller must not spin.
         if received.is_err() {
             std::thread::sleep(wait);
         }

@@ -31,6 +31,7 @@ pub fn action_links(
     base: &LinkOptions,
 ) -> Result<ActionLinks, ConfigurationError> {
     let mut request = writer_group_link(connection, group, base)?;
+    // Responses are sent at any time, and not in the intervals of a group.
     request.options.launch_times = None;
     if !request.address.has_topics() {
         let response = Some(request.clone()).filter(LinkPlan::is_shared);

@@ -148,6 +148,7 @@ impl ResponderThread {
             Ok(links) => links,
             Err(source) => {
                 let component = self.component.clone();
+                // The starting thread waits for this.
                 let _ = started.send(Err(StartError::Link { component, source }));
                 return;
             }
@@ -183,6 +184,7 @@ impl ResponderThread {
                     Err(error) => failed(status, problems, error),
                 }
             });
+            // A receiver that fails does not wait, and the thread must not spin.
             if received.is_err() {
                 std::thread::sleep(LONGEST_WAIT);
             }

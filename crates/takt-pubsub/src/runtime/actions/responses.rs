@@ -88,6 +88,7 @@ impl Responses {
                 let address = address.ok_or_else(|| refused(wanted))?;
                 let sender = open_sender(&address, &links.request.options)?;
                 if self.asked_for.len() >= MAX_RESPONSE_LINKS {
+                    // The oldest one goes. The next response to its address opens it again.
                     let (_, sender) = self.asked_for.remove(0);
                     self.closed += sender.close();
                 }
@@ -111,6 +112,7 @@ fn has_ip_address(address: &Address) -> bool {
 fn refused(wanted: &str) -> LinkError {
     LinkError::Option {
         option: "ResponseAddress",
+        // Any sender chooses this text, so only its beginning is reported.
         value: wanted.chars().take(100).collect(),
         expected: "opc.udp:// with an IP address",
     }

@@ -42,6 +42,7 @@ pub(in crate::subscriber) struct StateChanges(Arc<AtomicBool>);
 
 impl StateChanges {
     pub(in crate::subscriber) fn note(&self) {
+        // A Subscriber and its readers are on one thread. The flag is atomic only to be shared by them.
         self.0.store(true, Ordering::Relaxed);
     }
 

@@ -135,6 +135,7 @@ impl DataSetReader {
             },
             links: ReaderLinks::default(),
             takes_uadp: !is_json,
+            // Without settings, the mapping of the messages is not known: the reader takes both.
             takes_json: is_json || settings.is_null(),
             json_layout: json_layout(settings),
             settings: uadp,
@@ -220,6 +221,7 @@ impl DataSetReader {
         self.raw_data = RawDataLayout::new(meta_data).ok();
         self.meta_data = meta_data.clone();
         self.is_learned = false;
+        // Delta frames of the new version need a key frame of that version.
         self.has_key_frame = false;
         Ok(true)
     }

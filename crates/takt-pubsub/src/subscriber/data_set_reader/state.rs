@@ -69,6 +69,7 @@ impl DataSetReader {
         };
         let missing = match order {
             Order::New { missing } => missing,
+            // A Publisher that counts anew does not tell how many messages were lost.
             Order::Restarted => 0,
             Order::Old => {
                 self.statistics.discarded += 1;
@@ -85,6 +86,7 @@ impl DataSetReader {
     /// Notes that an accepted delta frame is discarded, because the unchanged fields are not known yet.
     #[cold]
     pub(in crate::subscriber) fn note_missing_key_frame(&mut self) {
+        // `accept` has counted it already.
         self.statistics.received -= 1;
         self.statistics.without_key_frame += 1;
     }

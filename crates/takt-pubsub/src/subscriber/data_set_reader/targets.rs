@@ -36,6 +36,8 @@ pub(super) fn targets_of(
             .fields
             .iter()
             .position(|field| field.data_set_field_id == id);
+        // Without a DataSetFieldId, the position of a target is that of its field.
+        // No field has the index that stands for an unknown id, which the error below names.
         let index = match id == takt_ua::Guid::default() {
             true => position,
             false => by_id.unwrap_or(usize::MAX),
@@ -54,6 +56,7 @@ pub(super) fn targets_of(
         let found = target.target(wanted);
         let found = found.ok_or_else(|| at(ConfigurationProblem::Unbound("target")))?;
         let handling = variable.override_value_handling;
+        // A null override value would be served as a usable one, with the status GoodLocalOverride.
         if handling == OverrideValueHandling::OverrideValue && variable.override_value.is_empty() {
             let problem = ConfigurationProblem::parameter("OverrideValue", "is null");
             return Err(at(problem));

@@ -113,6 +113,7 @@ impl FixedLayouts {
         let mut tries = false;
         for (reader, _) in accepted {
             if let Some(attempts) = self.attempts.get_mut(*reader) {
+                // No `any`, which ends at the first match: each reader notes the length.
                 tries |= attempts.note(bytes.len());
             }
         }

@@ -64,12 +64,14 @@ impl Place {
         let mut head = [built_in_type as u8, 0, 0, 0, 0];
         let head_length = match &value {
             Variant::Array(array) => {
+                // The dimensions of a matrix follow its values in a Variant, but `head` only comes before them.
                 let whole = array.len() * size == encoded.len() && array.dimensions.len() < 2;
                 if !whole || encoded.len() + head.len() > MAX_VALUE {
                     return None;
                 }
                 let count = u32::try_from(array.len()).ok()?.to_le_bytes();
                 let [mask, length @ ..] = &mut head;
+                // This bit of the EncodingMask announces an array with its length.
                 *mask |= 0x80;
                 *length = count;
                 5

@@ -207,6 +207,7 @@ fn configured_readers_of_one_writer_are_apart_on_the_fast_path() {
             let mut message = uadp(Some(4), Some(3), Some(7), step, value);
             let received = subscriber.receive_from(&place, now(), UP, &mut message, &mut ());
             let received = received.unwrap();
+            // The layout is learned from the first message of each link.
             assert_eq!((received.accepted, received.fixed), (1, step > 0));
         }
         let expected = (f64::from(step), f64::from(step) + 100.0);

@@ -64,6 +64,7 @@ impl Multicast {
     /// The system provides no socket or thread.
     pub fn start() -> Result<Self, MulticastError> {
         let daemon = ServiceDaemon::new()?;
+        // A daemon of its own, because each new search replaces it, and announcements have to go on.
         let searching = ServiceDaemon::new()?;
         let events = searching.browse(SERVICE)?;
         let search = Arc::new(Mutex::new(Search {
@@ -147,6 +148,7 @@ impl Drop for Multicast {
         let searching = {
             let mut search = locked(&self.search);
             search.is_over = true;
+            // The listener ends with the event that this causes.
             let _ = search.daemon.stop_browse(SERVICE);
             search.daemon.shutdown()
         };

@@ -105,6 +105,7 @@ impl Records {
             return;
         }
         let record_id = known.unwrap_or_else(|| {
+            // FindServersOnNetwork returns the records above a number: one with 0 would never be returned.
             self.last_id = self.last_id.wrapping_add(1).max(1);
             self.last_id
         });
@@ -124,6 +125,7 @@ impl Records {
         }
         let own = counts.get(source).copied().unwrap_or(0);
         let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        // With a smaller difference, two sources would take the same room from each other in turns.
         let Some((most, _)) = most.filter(|(_, count)| *count > own + 1) else {
             return false;
         };

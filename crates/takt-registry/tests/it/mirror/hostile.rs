@@ -49,6 +49,7 @@ struct Hostile {
 
 impl Hostile {
     fn references(&self, count: u32) -> Vec<ReferenceDescription> {
+        // The bytes so far also number the nodes: a mirror does not browse a known node again.
         let first = self.sent.fetch_add(NAME * count as usize, Ordering::SeqCst);
         let first = u32::try_from(first / NAME).unwrap();
         let reference = |number: u32| ReferenceDescription {
@@ -65,6 +66,7 @@ impl Hostile {
 
     /// Returns the references of a node, with a continuation point if there are more.
     fn page(&self, node: Option<&NodeId>) -> BrowseResult {
+        // A scan begins with the types: these have an end, so that it gets to the instances.
         let is_type = node
             .is_some_and(|node| node.namespace == 0 && *node != NodeId::from(ids::OBJECTS_FOLDER));
         if is_type {
