@@ -106,7 +106,7 @@ fn strangers(root: &Path, files: &[GeneratedFile], owned: &[&str]) -> Result<Vec
     Ok(result)
 }
 
-/// Different lines that [`difference`] shows at most. A wrong cell of a table changes one; an inserted paragraph changes all that follow.
+/// Different lines that [`difference`] shows at most. An inserted paragraph makes all lines behind it different.
 const SHOWN_DIFFERENCES: usize = 8;
 
 /// Returns a text about the difference of two versions of a file: sizes, and the first different lines.
@@ -142,6 +142,9 @@ fn difference(committed: &[u8], generated: &[u8]) -> String {
         if lines.len() == SHOWN_DIFFERENCES {
             break;
         }
+    }
+    if lines.is_empty() {
+        return format!("{sizes}, only the ends of lines differ");
     }
     format!("{sizes}, the first different lines:{}", lines.concat())
 }
