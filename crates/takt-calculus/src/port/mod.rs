@@ -20,6 +20,7 @@ mod one_phase;
 mod programme;
 mod schedule;
 mod separate_flow;
+mod software;
 mod total_flow;
 mod variation;
 mod ways;
@@ -31,7 +32,10 @@ pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
 pub use schedule::{NotScheduled, ReleaseTimes, Scheduled};
+pub use software::{NoService, SoftwarePort, SoftwareShaper};
 pub use variation::LoopbackStage;
+
+use software::InSoftware;
 
 use crate::Rational;
 use crate::curve::Curve;
@@ -119,6 +123,8 @@ pub struct EgressPort {
     gates: Option<GateControlList>,
     /// Shaping curve of each class behind gates: it is needed often, and never changes.
     shapings: Vec<Curve>,
+    /// Classes whose gates or shapers are those of Linux in software.
+    software: Vec<Option<InSoftware>>,
 }
 
 impl EgressPort {
@@ -172,6 +178,7 @@ impl EgressPort {
             classes,
             gates: None,
             shapings: Vec::new(),
+            software: Vec::new(),
         })
     }
 
@@ -286,6 +293,9 @@ impl EgressPort {
         class: usize,
         higher: &[ClassTraffic],
     ) -> Result<ClassService, PortError> {
+        if let Some(Some(software)) = self.software.get(class) {
+            return Ok(software.service.clone());
+        }
         let shaping = self.shaping(class)?;
         if let Some(gates) = &self.gates {
             let (minimum, strict) = self.behind_gates(gates, class, higher)?;
@@ -334,6 +344,9 @@ impl EgressPort {
     /// # Errors
     /// None that a valid port can cause.
     pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
+        if let Some(Some(software)) = self.software.get(class) {
+            return Ok(software.service.shaping.clone());
+        }
         if let Some(known) = self.shapings.get(class) {
             return Ok(known.clone());
         }
