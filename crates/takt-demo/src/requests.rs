@@ -5,7 +5,6 @@ use takt_app::{ClientError, Consumer};
 use takt_terminal::{Style, StyledLine};
 use takt_ua::{StatusCode, Variant};
 
-use crate::consumer::DemoError;
 use crate::gauge::Gauge;
 
 /// Outcome of a request.
@@ -77,7 +76,7 @@ impl Request {
 }
 
 /// Reads, writes and calls like any Consumer, and returns the outcomes, with refusals by the machine.
-pub(crate) fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<Request>, DemoError> {
+pub(crate) fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<Request>, ClientError> {
     const OVERRIDE: &str = "Machine/Spindle/Override";
     const START: &str = "Machine/Start";
     const INTERVAL: &str = "HostTelemetry/SetSamplingInterval";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use takt_crypto::{Certificate, KeyKind, PolicyProfile, RevocationList, StoreError, now};
 use takt_figures::{Column, Report, Table};
 
-use super::Changed;
+use super::changed::Changed;
 use crate::output::joined;
 use crate::{explain, output};
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use takt_app::certificates;
 use takt_crypto::{Certificate, CertificateStore, KeyKind, StoreError, StoredCertificate};
 
-use super::Changed;
+use super::changed::Changed;
 use super::listing::{
     self, Listed, ListedRevocations, certificate_row, key_of, list_row, printable, validity,
 };

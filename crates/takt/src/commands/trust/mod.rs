@@ -1,16 +1,15 @@
 //! `takt trust`: the certificates that this user's applications, or a server, have, trust and have rejected.
 
+mod changed;
 mod listing;
 mod local;
 mod remote;
 
-use serde_json::{Value, json};
 use takt_app::certificates;
 use takt_crypto::KeyKind;
 
-use crate::arguments::{TrustArguments, TrustCommand, TrustServerArguments};
-use crate::output::joined;
-use crate::{explain, output};
+use crate::arguments::{TrustArguments, TrustCommand};
+use crate::explain;
 
 pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
     let folder = arguments.certificates.as_ref();
@@ -66,36 +65,10 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             }
             None => {
                 let name = name.as_deref().unwrap_or_default();
-                let tell = |changed: Changed| changed.tell(*json, remote);
+                let tell = |changed: changed::Changed| changed.tell(*json, remote);
                 local::renew(&store, name, host, *key, *self_signed, tell)
             }
         },
         TrustCommand::Show { certificate, json } => local::show(&store, certificate, *json),
-    }
-}
-
-/// Change of a certificate or revocation list.
-struct Changed {
-    /// Line for people.
-    text: String,
-    /// The certificate or revocation list, as in a list.
-    object: Value,
-    warnings: Vec<String>,
-}
-
-impl Changed {
-    /// Prints the change and its warnings.
-    #[allow(clippy::unnecessary_wraps, reason = "it ends each command")]
-    fn tell(self, json: bool, remote: &TrustServerArguments) -> miette::Result<()> {
-        let Self {
-            text,
-            object,
-            warnings,
-        } = self;
-        let server = remote.server.as_ref().map(ToString::to_string);
-        let others = json!({"server": server, "warnings": warnings});
-        output::tell(json, || joined(object, others), text);
-        output::warnings(json, &warnings);
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use takt_ua::enumerations::TrustListMasks;
 use takt_ua::structures::TrustListDataType;
 use takt_ua::{ByteString, StatusCode};
 
-use super::Changed;
+use super::changed::Changed;
 use super::listing::{self, Listed, ListedRevocations, certificate_row, list_row, printable};
 use crate::arguments::TrustServerArguments;
 use crate::commands::connect::reverse;
