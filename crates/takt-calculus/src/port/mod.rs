@@ -15,7 +15,9 @@ mod gate_curves;
 mod gates;
 mod growth;
 mod lines;
+mod losses;
 mod network;
+mod no_service;
 mod one_phase;
 mod programme;
 mod schedule;
@@ -31,14 +33,15 @@ pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
+pub use no_service::NoService;
 pub use schedule::{NotScheduled, ReleaseTimes, Scheduled};
-pub use software::{NoService, SoftwarePort, SoftwareShaper};
+pub use software::{SoftwarePort, SoftwareShaper};
 pub use variation::LoopbackStage;
-
-use software::InSoftware;
 
 use crate::Rational;
 use crate::curve::Curve;
+
+use losses::Losses;
 
 /// Rule by which a class may send its first frame (IEEE 802.1Q, 8.6.8; `tc-mqprio`, `tc-cbs`, `tc-etf`, `tc-fq_codel`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +115,15 @@ pub struct ClassService {
     pub strict: Curve,
     /// Most bits that leave in any interval, for any arrivals.
     pub shaping: Curve,
+}
+
+/// Curves of a class in software.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct InSoftware {
+    service: ClassService,
+    none: Option<NoService>,
+    /// Of a shaper with a guaranteed service.
+    losses: Option<Losses>,
 }
 
 /// A port and the link behind it.

@@ -3,9 +3,11 @@
 //! Both hand frames to the driver before the link is free. A frame in the driver is neither gated nor shaped any more.
 
 use super::gates::GateControlList;
-use super::{ClassService, EgressPort, PortClass, PortError, TransmissionSelection};
+use super::losses::Losses;
+use super::no_service::NoService;
+use super::{ClassService, EgressPort, InSoftware, PortError, TransmissionSelection};
 use crate::Rational;
-use crate::curve::{Curve, Extended};
+use crate::curve::Curve;
 
 /// Frames that `sch_taprio` hands over together: the first one, and eight more of its class (`try_bulk_dequeue_skb_slow`).
 const TOGETHER: u32 = 9;
@@ -41,74 +43,6 @@ pub struct SoftwareShaper {
     pub hi_credit: Rational,
 }
 
-/// Reason why a class has no guaranteed service in software.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoService {
-    /// Its gate is open together with that of another class: releases of Linux differ in the class that they serve first.
-    SharedWindow(usize),
-    /// Frames of other classes in the driver can fill each of its windows: bits of these frames.
-    ShortWindows(Rational),
-    /// A shaper behind gates: the kernel takes a frame from it, and with it credit, to look at the frame while the gate is closed.
-    ShaperBehindGates,
-    /// A shaper below another class: it gains no credit while it has some and waits.
-    ShaperBelow(usize),
-    /// A shaper whose frames can come closer together than the driver can send them behind a frame of a lower class.
-    ShaperTooFast,
-    /// A rate of the link for which the kernel's time of a byte is not exact.
-    LinkRate,
-    /// More frames of the class can come while one waits than the bound takes into account.
-    ManyFrames,
-}
-
-/// Curves of a class in software.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InSoftware {
-    pub(super) service: ClassService,
-    pub(super) none: Option<NoService>,
-    /// Of a shaper with a guaranteed service.
-    losses: Option<Losses>,
-}
-
-/// Credit that rounding takes from a shaper.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Losses {
-    /// Rate at which credit is gained, in bit/s.
-    gained: Rational,
-    /// Bits that each sent frame costs less than its length on the wire, at least.
-    slack: Rational,
-    /// Most frames that come while one waits.
-    later: Rational,
-    driver_queue: Rational,
-}
-
-impl Losses {
-    /// Returns the longest time for which a frame waits because of them: each frame that comes takes up to a byte.
-    fn latency(&self) -> Rational {
-        let lost = Rational::from(8) * (&self.driver_queue + &self.later);
-        (lost - &self.slack).max(Rational::ZERO) / &self.gained
-    }
-
-    /// Returns true if they take more than [`Self::latency`], for a class with these arrivals and this delay.
-    fn are_more(&self, class: &PortClass, arrival: &Curve, delay: &Rational) -> bool {
-        let (shortest, longest) = (&class.shortest, &class.longest);
-        let allowed = Extended::Finite(&self.later * shortest);
-        if arrival.right(delay).0 <= allowed {
-            return false;
-        }
-        // In a long wait many frames are sent, and each costs less than its length.
-        let factor = Rational::from(8) * (Rational::ONE + &self.slack / longest);
-        let saved = &self.slack * &self.gained / longest * shortest / &factor;
-        let Ok(saved) = Curve::leaky_bucket(Rational::ZERO, saved) else {
-            return true;
-        };
-        let Extended::Finite(bits) = arrival.vertical_deviation(&saved) else {
-            return true;
-        };
-        let lost = factor * (bits / shortest + &self.driver_queue);
-        lost > self.latency() * &self.gained
-    }
-}
-
 impl SoftwarePort {
     /// As [`Self::later`]: any number. Then no shaper has a guaranteed service.
     pub const ANY: u32 = u32::MAX;
@@ -121,9 +55,9 @@ impl EgressPort {
         let software = self.software.get(class).and_then(Option::as_ref);
         let losses = software.and_then(|it| it.losses.as_ref());
         let class = self.classes.get(class);
-        class
-            .zip(losses)
-            .is_some_and(|(class, losses)| losses.are_more(class, arrival, delay))
+        class.zip(losses).is_some_and(|(class, losses)| {
+            losses.are_more(&class.shortest, &class.longest, arrival, delay)
+        })
     }
 
     /// Returns the port with gates and shapers of Linux in software. Gates come before ([`Self::with_gates`]). Gates of
