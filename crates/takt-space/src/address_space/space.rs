@@ -8,6 +8,7 @@ use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
+use super::attribute_writes::Hook;
 use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
@@ -33,6 +34,8 @@ pub struct AddressSpace {
     /// The memory budget for additions by clients.
     pub(super) memory: MemoryBudget,
     pub(super) created: DateTime,
+    /// Rules for Writes of attributes.
+    pub(super) attribute_writes: Hook,
 }
 
 impl AddressSpace {
@@ -56,6 +59,7 @@ impl AddressSpace {
             max_nodes,
             memory,
             created: DateTime::now(),
+            attribute_writes: Hook::default(),
         }
     }
 
