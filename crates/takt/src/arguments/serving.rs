@@ -155,6 +155,9 @@ pub struct RegistryServeArguments {
     /// Plant=urn:takt:pubsub:press@opc.tcp://10.0.0.2:4850; can be given several times.
     #[arg(long, value_name = "GROUP=URI@URL")]
     pub push_target: Vec<PushTargetOptions>,
+    /// Print JSON, one object for each event: ready, with the endpoints; ended.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub share: GroupArguments,
     #[command(flatten)]
@@ -203,6 +206,9 @@ pub enum RegistryCommand {
         /// Endpoint of the registry. Over opc.tcp, the user needs the role engineer there.
         #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
         registry: Endpoint,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         connection: Box<ConnectionArguments>,
     },
@@ -247,6 +253,9 @@ pub struct ProviderArguments {
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,
+    /// Print JSON, one object for each event: ready, with the endpoints; ended.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub memory: MemoryArguments,
     #[command(flatten)]

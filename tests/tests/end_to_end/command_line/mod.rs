@@ -7,6 +7,7 @@ mod control_loops;
 mod demo;
 mod disk;
 mod files;
+mod json;
 mod mistakes;
 mod no_tcp;
 mod output;
