@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use takt_app::refusals::shown;
 use takt_space::{
     AddressSpace, AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations,
-    RemoteRequest, RemoteResults, RemoteSource, RemoteWrite, Value,
+    RemoteRequest, RemoteResults, RemoteSource, RemoteWrite, SourceKey, Value,
 };
 use takt_ua::{NodeId, NodeIdRef, StatusCode, UaString, Variant, ids};
 
@@ -18,9 +18,6 @@ use super::Rules;
 use crate::database::DatabaseError;
 use crate::forwarding::Naming;
 use crate::names::Owner;
-
-/// Key of all Writes of attributes: those of one request run in its order.
-const KEY: u64 = 2;
 
 /// AttributeIds (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
@@ -36,7 +33,11 @@ pub(crate) struct OwnAttributes {
 }
 
 /// The thread that carries out the Writes. It ends when this is dropped.
-struct Writer(Sender<RemoteRequest>);
+struct Writer {
+    /// Those of one request run in its order.
+    key: SourceKey,
+    requests: Sender<RemoteRequest>,
+}
 
 impl OwnAttributes {
     /// Starts the thread for the attributes of a registry.
@@ -56,7 +57,10 @@ impl OwnAttributes {
             .spawn(run)?;
         Ok(Arc::new(Self {
             rules: Arc::downgrade(rules),
-            writer: Arc::new(Writer(send)),
+            writer: Arc::new(Writer {
+                key: SourceKey::new(),
+                requests: send,
+            }),
         }))
     }
 }
@@ -97,13 +101,13 @@ impl AttributeWrites for OwnAttributes {
 }
 
 impl RemoteSource for Writer {
-    fn key(&self) -> u64 {
-        KEY
+    fn key(&self) -> SourceKey {
+        self.key
     }
 
     fn forward(&self, request: RemoteRequest) {
         // The memory of waiting requests counts for their Sessions.
-        if let Err(mpsc::SendError(request)) = self.0.send(request) {
+        if let Err(mpsc::SendError(request)) = self.requests.send(request) {
             let failed = request.operations.failed(StatusCode::BadShutdown);
             request.reply.answer(failed);
         }
