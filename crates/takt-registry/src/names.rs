@@ -16,8 +16,6 @@ use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
 
-use crate::providers::claimed_name;
-
 /// Longest reason of a refusal in the log, in characters.
 const LONGEST_REASON: usize = 300;
 
@@ -154,7 +152,7 @@ impl Names {
     }
 
     /// Checks whether a Provider may have another namespace; returns the owner to charge.
-    pub(crate) fn admit_namespace(&self, caller: &Caller) -> Result<Owner, StatusCode> {
+    pub(crate) fn admit_namespace(&self, caller: &Caller, name: &str) -> Result<Owner, StatusCode> {
         let owner = Owner::of(caller.peer()).ok_or(StatusCode::BadUserAccessDenied)?;
         let count = self
             .owners()
@@ -163,7 +161,7 @@ impl Names {
             .count();
         if count >= self.budget.namespaces {
             let _ = self.refuse_change(
-                caller,
+                name,
                 &format_args!(
                     "{owner} has {count} namespaces, which is the limit (max_namespaces)"
                 ),
@@ -269,9 +267,8 @@ impl Names {
         StatusCode::BadUserAccessDenied
     }
 
-    /// Refuses a change of nodes, and says why.
-    pub(crate) fn refuse_change(&self, caller: &Caller, reason: &dyn fmt::Display) -> StatusCode {
-        let name = claimed_name(caller).unwrap_or(caller.application_uri.as_str());
+    /// Refuses a change of nodes to an application, and says why.
+    pub(crate) fn refuse_change(&self, name: &str, reason: &dyn fmt::Display) -> StatusCode {
         self.refusals.warn(&format_args!(
             "a change of nodes refused to {}: {}",
             shown(name),

@@ -11,6 +11,7 @@ mod recording;
 mod removal;
 mod removed;
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::Endpoint;
@@ -140,6 +141,12 @@ impl Rules {
             .map_or_else(Weak::new, |bound| Weak::clone(&bound.rules))
     }
 
+    /// Refuses a change of nodes, and says why.
+    fn refuse_change(&self, caller: &Caller, reason: &dyn Display) -> StatusCode {
+        let name = claimed_name(caller).unwrap_or(caller.application_uri.as_str());
+        self.names.refuse_change(name, reason)
+    }
+
     /// Returns the name of the Provider to which a namespace belongs.
     fn provider_of_namespace(&self, namespace: u16) -> Option<String> {
         self.with_provider_of(namespace, |state| state.record.name.clone())
@@ -255,7 +262,7 @@ impl Rules {
         self.check_removed(name)?;
         let known = self.providers.with(name, |_| ()).is_some();
         match known && self.providers.speaker(caller).is_none() {
-            true => Err(self.names.refuse_change(
+            true => Err(self.refuse_change(
                 caller,
                 &"another client has registered this name, and has its secret or its Unix user",
             )),
@@ -310,7 +317,7 @@ impl Rules {
                 if *uri != *model::provider_uri(name)
                     && !space.namespaces().is_free(node.namespace) =>
             {
-                Err(self.names.refuse_change(
+                Err(self.refuse_change(
                     caller,
                     &format_args!(
                         "{node} is in the namespace {}, which is not its own",
@@ -347,7 +354,7 @@ impl NodeManagement for Rules {
             | E::NodeIdUnknown(_)
             | E::NoSuchReference { .. } => {}
             reason => {
-                let _ = self.names.refuse_change(caller, reason);
+                let _ = self.refuse_change(caller, reason);
             }
         }
     }
@@ -385,7 +392,7 @@ impl NodeManagement for Rules {
                     return Err(self.names.refuse_nameless(caller));
                 };
                 if *uri != model::provider_uri(name) {
-                    return Err(self.names.refuse_change(
+                    return Err(self.refuse_change(
                         caller,
                         &format_args!("the namespace {} is not its own", shown(uri)),
                     ));

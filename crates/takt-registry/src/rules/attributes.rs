@@ -168,7 +168,7 @@ impl Rules {
         losses: u64,
     ) -> Result<(), StatusCode> {
         let Some((name, _)) = self.providers.speaker(caller) else {
-            return Err(self.names.refuse_change(
+            return Err(self.refuse_change(
                 caller,
                 &"only a registered Provider adds namespaces, after its Object of ProviderType",
             ));
@@ -182,9 +182,8 @@ impl Rules {
                 .zip(&present)
                 .all(|(given, present)| given.as_str() == present.as_ref());
         if !is_longer {
-            let _ = self
-                .names
-                .refuse_change(caller, &"the NamespaceArray only gets more URIs at its end");
+            let _ =
+                self.refuse_change(caller, &"the NamespaceArray only gets more URIs at its end");
             return Err(StatusCode::BadOutOfRange);
         }
         for (index, uri) in given.iter().enumerate().skip(present.len()) {
@@ -202,12 +201,12 @@ impl Rules {
     ) -> Result<(), StatusCode> {
         // The URIs of Takt say to whom their namespaces belong.
         if Naming::is_reserved(uri) || uri.len() > LONGEST_URI {
-            return Err(self.names.refuse_change(
+            return Err(self.refuse_change(
                 caller,
                 &format_args!("the namespace {} cannot be that of a Provider", shown(uri)),
             ));
         }
-        let owner = self.names.admit_namespace(caller)?;
+        let owner = self.names.admit_namespace(caller, provider)?;
         let index = self.change(caller, losses, |edit| {
             let index = edit.space().namespaces().index_or_next(uri);
             let index = index.map_err(|error| error.status_code())?;
@@ -228,7 +227,7 @@ impl Rules {
         provider: &str,
         namespace: u16,
     ) -> Result<(), StatusCode> {
-        let owner = self.names.admit_namespace(caller)?;
+        let owner = self.names.admit_namespace(caller, provider)?;
         self.give_namespace(provider, namespace, owner)
     }
 

@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::node::NodeRef;
-use super::space::AddressSpace;
-use super::view::View;
 use crate::caller::Caller;
 use crate::remote::RemoteSource;
 
@@ -28,25 +26,16 @@ impl fmt::Debug for Hook {
     }
 }
 
-impl AddressSpace {
-    /// Sets the rules for Writes of attributes; a second call has no effect.
-    pub fn set_attribute_writes(&self, rules: Arc<dyn AttributeWrites>) {
+impl Hook {
+    /// Sets the rules; a second call has no effect.
+    pub(super) fn set(&self, rules: Arc<dyn AttributeWrites>) {
         // The first rules stay.
-        let _ = self.attribute_writes.0.set(rules);
+        let _ = self.0.set(rules);
     }
 
-    /// Returns the rules for Writes of attributes, if there are any.
+    /// Returns the rules, if they are set.
     #[inline]
-    #[must_use]
-    pub fn attribute_writes(&self) -> Option<&dyn AttributeWrites> {
-        self.attribute_writes.0.get().map(Arc::as_ref)
-    }
-}
-
-impl View<'_> {
-    /// Returns the rules for Writes of attributes, if there are any.
-    #[must_use]
-    pub fn attribute_writes(&self) -> Option<&dyn AttributeWrites> {
-        self.space.attribute_writes()
+    pub(super) fn get(&self) -> Option<&dyn AttributeWrites> {
+        self.0.get().map(Arc::as_ref)
     }
 }

@@ -8,7 +8,7 @@ use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
-use super::attribute_writes::Hook;
+use super::attribute_writes::{AttributeWrites, Hook};
 use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
@@ -66,6 +66,18 @@ impl AddressSpace {
     /// Returns the NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.namespaces
+    }
+
+    /// Sets the rules for Writes of attributes; a second call has no effect.
+    pub fn set_attribute_writes(&self, rules: Arc<dyn AttributeWrites>) {
+        self.attribute_writes.set(rules);
+    }
+
+    /// Returns the rules for Writes of attributes, if there are any.
+    #[inline]
+    #[must_use]
+    pub fn attribute_writes(&self) -> Option<&dyn AttributeWrites> {
+        self.attribute_writes.get()
     }
 
     /// Returns the time of creation of the address space: the source timestamp of values from the standard's table.
