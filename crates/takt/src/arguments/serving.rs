@@ -190,7 +190,7 @@ pub struct MirrorArguments {
     #[arg(long, value_name = "[MIRROR=]URI", requires = "mirror")]
     pub mirror_server_uri: Vec<String>,
     /// Interval at which the mirrored servers sample and send values.
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration, requires = "mirror")]
     pub mirror_interval: Duration,
     /// Time without a message of a mirrored server after which its values are not Good [default: 3 intervals, at least 500ms].
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "mirror")]

@@ -92,13 +92,19 @@ pub enum TrustCommand {
         #[arg(long, conflicts_with = "server")]
         self_signed: bool,
         /// Certificate of the issuer (CA) that signs the new certificate of --server (DER or PEM).
-        #[arg(long, value_name = "FILE", requires_all = ["server", "ca_key"])]
+        #[arg(
+            long,
+            value_name = "FILE",
+            requires = "ca_key",
+            conflicts_with = "name"
+        )]
         ca: Option<PathBuf>,
         /// Private key of the issuer (PEM).
-        #[arg(long, value_name = "FILE", requires = "ca")]
+        #[arg(long, value_name = "FILE", requires = "ca", conflicts_with = "name")]
         ca_key: Option<PathBuf>,
         /// Validity of the new certificate of --server in days.
-        #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        #[arg(long, value_name = "DAYS", default_value_t = 365, conflicts_with = "name",
+            value_parser = clap::value_parser!(u32).range(1..=3650))]
         days: u32,
         /// Print JSON, one object for each new certificate.
         #[arg(long)]

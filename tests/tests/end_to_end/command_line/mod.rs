@@ -10,6 +10,7 @@ mod files;
 mod json;
 mod mistakes;
 mod no_tcp;
+mod options;
 mod output;
 mod presence;
 mod pubsub_config;

@@ -8,10 +8,10 @@ mod remote;
 use takt_app::certificates;
 use takt_crypto::KeyKind;
 
-use crate::arguments::{TrustArguments, TrustCommand};
+use crate::arguments::{Given, TrustArguments, TrustCommand};
 use crate::explain;
 
-pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
+pub fn run(arguments: &TrustArguments, given: &Given) -> miette::Result<()> {
     let folder = arguments.certificates.as_ref();
     let path = folder.map(|folder| &**folder);
     let store = match &arguments.command {
@@ -22,7 +22,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
         _ => certificates::open_store(path),
     };
     let store = store.map_err(|error| explain::certificates(&error))?;
-    let connect = |remote| remote::connect(remote, folder);
+    let connect = |remote| remote::connect(remote, folder, given);
     match &arguments.command {
         TrustCommand::List { json, remote } => match connect(remote)? {
             Some(mut client) => remote::list(&mut client, *json),

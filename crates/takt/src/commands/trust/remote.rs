@@ -12,7 +12,7 @@ use takt_ua::{ByteString, StatusCode};
 
 use super::changed::Changed;
 use super::listing::{self, Listed, ListedRevocations, certificate_row, list_row, printable};
-use crate::arguments::TrustServerArguments;
+use crate::arguments::{Given, TrustServerArguments};
 use crate::commands::connect::reverse;
 use crate::commands::user::password;
 use crate::explain;
@@ -24,13 +24,16 @@ const DAY: u64 = 24 * 3600;
 pub(super) fn connect(
     arguments: &TrustServerArguments,
     certificates: Option<&PathBuf>,
+    given: &Given,
 ) -> miette::Result<Option<Client>> {
     let Some(server) = &arguments.server else {
-        let is_given = arguments.security.is_given() || arguments.reverse.listen.is_some();
+        let is_given = arguments.security.is_given()
+            || arguments.reverse.listen.is_some()
+            || given.has("timeout");
         return match is_given {
             false => Ok(None),
             true => Err(explain::with_help(
-                "a user, and the security of a connection, are for --server only",
+                "a user, and the security and the timeout of a connection, are for --server only",
                 "--server opc.tcp://HOST:PORT names the server whose certificates are managed.",
             )),
         };
