@@ -28,6 +28,7 @@ impl DataSetReader {
         self.has_key_frame = false;
         self.has_data = false;
         self.has_gap = false;
+        self.silences.clear();
     }
 
     /// Returns true if the reader takes messages.
