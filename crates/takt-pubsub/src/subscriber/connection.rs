@@ -156,6 +156,9 @@ impl Subscriber {
                 subscriber.protection_of.push(protection);
                 let mut reader = DataSetReader::new(reader, standalone, target, &subscriber.memory)
                     .map_err(|error| error.within(&name))?;
+                if protection.is_none() {
+                    reader.expect_unprotected();
+                }
                 reader.changes = subscriber.changes.clone();
                 subscriber.readers.push(reader);
                 subscriber.group_of.push(subscriber.groups.len());
