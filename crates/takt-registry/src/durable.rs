@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use takt_space::{
     CallError, Caller, MethodHandler, RemoteCall, RemoteMethod, RemoteOperations, RemoteRequest,
-    RemoteResults, RemoteSource,
+    RemoteResults, RemoteSource, SourceKey,
 };
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{NodeId, StatusCode, Variant};
@@ -16,13 +16,12 @@ use crate::rules::Rules;
 /// A Method with owned arguments, which hands its changes over to the database and does not wait for them.
 type Run = dyn Fn(&Caller, &NodeId, &[Variant]) -> Result<Vec<Variant>, CallError> + Send + Sync;
 
-/// Key of all durable Methods: those of one Call are forwarded together, and run in the order of the request.
-const KEY: u64 = 1;
-
 /// The Methods of a registry that are answered when everything that they did or saw is durable: later, so that other clients do
 /// not wait.
 pub(crate) struct DurableMethods {
     rules: Arc<Rules>,
+    /// Key of all durable Methods: those of one Call are forwarded together, and run in the order of the request.
+    key: SourceKey,
     numbered: Mutex<Numbered>,
 }
 
@@ -45,6 +44,7 @@ impl DurableMethods {
     pub(crate) fn new(rules: &Arc<Rules>) -> Arc<Self> {
         Arc::new(Self {
             rules: Arc::clone(rules),
+            key: SourceKey::new(),
             numbered: Mutex::default(),
         })
     }
@@ -107,8 +107,8 @@ impl Drop for DurableMethod {
 }
 
 impl RemoteSource for DurableMethod {
-    fn key(&self) -> u64 {
-        KEY
+    fn key(&self) -> SourceKey {
+        self.all.key
     }
 
     fn forward(&self, request: RemoteRequest) {

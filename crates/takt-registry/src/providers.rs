@@ -54,11 +54,7 @@ impl ProviderState {
             ..options.clone()
         };
         Self {
-            gateway: Arc::new(Gateway::new(
-                &record.name,
-                Naming::same(space.clone()),
-                options,
-            )),
+            gateway: Arc::new(Gateway::new(Naming::same(space.clone()), options)),
             available: Arc::new(Cell::of(&Variant::Boolean(false))),
             record,
             namespace,

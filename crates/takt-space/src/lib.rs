@@ -48,7 +48,7 @@ pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedN
 pub use publish::PublishValueError;
 pub use remote::{
     RemoteCall, RemoteHistoryRead, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply,
-    RemoteRequest, RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
+    RemoteRequest, RemoteResults, RemoteSource, RemoteValue, RemoteWrite, SourceKey,
 };
 pub use role::{RoleSet, UserRole};
 pub use stored::{ChangeObserver, StoredValue};

@@ -5,6 +5,7 @@
 //! with `BadTimeout` then.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use takt_ua::enumerations::TimestampsToReturn;
@@ -151,10 +152,31 @@ pub trait RemoteReply: Send {
     fn answer(self: Box<Self>, results: RemoteResults);
 }
 
+/// Key of a [`RemoteSource`], unique in the process: two sources have the same key only if they share a copy of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SourceKey(u64);
+
+impl SourceKey {
+    /// Returns a key that no source has.
+    #[must_use]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A new key, as [`SourceKey::new`] returns it: two defaults are not equal.
+impl Default for SourceKey {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Another server, or a worker thread, to which operations of clients are forwarded.
 pub trait RemoteSource: Send + Sync {
-    /// Returns the key of the source. Operations of one request with the same key are forwarded together.
-    fn key(&self) -> u64;
+    /// Returns the key of the source. Operations of one request with the same key are forwarded together, to any of the sources
+    /// with this key.
+    fn key(&self) -> SourceKey;
 
     /// Forwards operations. It returns at once; the answer comes from any thread, at the latest at the deadline.
     fn forward(&self, request: RemoteRequest);

@@ -12,6 +12,7 @@ use std::time::Instant;
 use takt_history::{Budget, QueryOutput, QueryProgress, StoredRecords};
 use takt_space::{
     AddressSpace, RemoteHistoryRead, RemoteOperations, RemoteRequest, RemoteResults, RemoteSource,
+    SourceKey,
 };
 use takt_ua::structures::{HistoryReadResult, ReadEventDetails};
 use takt_ua::{ByteString, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids};
@@ -31,11 +32,10 @@ const SLICE: usize = 10_000;
 /// Bytes of values in one response, from which on Variables get continuation points.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Key of the source: requests for all Variables of one history are forwarded together.
-const KEY: u64 = 0x7461_6b74_6869_7374;
-
 /// The queue to the thread. Dropping it ends the thread.
 pub(super) struct Reader {
+    /// Requests for all Variables of one history are forwarded together.
+    key: SourceKey,
     queue: Arc<Queue>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -121,6 +121,7 @@ impl Reader {
         };
         let thread = thread.spawn(move || worker.run())?;
         Ok(Arc::new(Self {
+            key: SourceKey::new(),
             queue,
             thread: Mutex::new(Some(thread)),
         }))
@@ -154,8 +155,8 @@ impl Drop for Reader {
 }
 
 impl RemoteSource for Reader {
-    fn key(&self) -> u64 {
-        KEY
+    fn key(&self) -> SourceKey {
+        self.key
     }
 
     fn forward(&self, request: RemoteRequest) {

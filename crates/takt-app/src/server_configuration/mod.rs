@@ -27,7 +27,7 @@ use takt_crypto::{ApplicationSecurity, KeyKind};
 use takt_services::Server;
 use takt_space::{
     AddressSpaceError, CallError, MethodHandler, RemoteCall, RemoteMethod, RemoteOperations,
-    RemoteRequest, RemoteResults, RemoteSource, Value,
+    RemoteRequest, RemoteResults, RemoteSource, SourceKey, Value,
 };
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, UaString, Variant, ids};
@@ -40,9 +40,6 @@ const WAITING: usize = 16;
 
 /// Interval of the search for files and transactions that nobody uses any more.
 const SEARCH: Duration = Duration::from_secs(5);
-
-/// Key of the source: other sources of a server count from 0 on.
-const KEY: u64 = u64::MAX;
 
 /// Binds the Methods and Properties of ServerConfiguration, and starts the thread that carries them out. It ends with the server.
 pub(crate) fn bind(
@@ -68,7 +65,10 @@ pub(crate) fn bind(
             }
         }
     })?;
-    let source: Arc<dyn RemoteSource> = Arc::new(Source { requests });
+    let source: Arc<dyn RemoteSource> = Arc::new(Source {
+        key: SourceKey::new(),
+        requests,
+    });
     let space = server.address_space();
     optional::add(space)?;
     let mut edit = space.edit();
@@ -136,12 +136,13 @@ fn properties(administration: &Arc<Administration>) -> Vec<(u32, Value)> {
 
 /// The thread, as the server calls it.
 struct Source {
+    key: SourceKey,
     requests: SyncSender<RemoteRequest>,
 }
 
 impl RemoteSource for Source {
-    fn key(&self) -> u64 {
-        KEY
+    fn key(&self) -> SourceKey {
+        self.key
     }
 
     fn forward(&self, request: RemoteRequest) {

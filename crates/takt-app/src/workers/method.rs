@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_space::{
     CallError, Caller, InputArguments, LocalMethod, MethodCall, OutputArguments, RemoteCall,
-    RemoteOperations, RemoteRequest, RemoteSource, StoredValue,
+    RemoteOperations, RemoteRequest, RemoteSource, SourceKey, StoredValue,
 };
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, ListRef};
 use takt_ua::structures::CallMethodResult;
@@ -20,15 +20,15 @@ const MAX_OUTPUTS: usize = 64 << 20;
 
 /// A Method on workers. Several workers may call it at the same time.
 pub(super) struct WorkerMethod {
-    key: u64,
+    key: SourceKey,
     method: Arc<dyn LocalMethod>,
     queue: Arc<Queue>,
 }
 
 impl WorkerMethod {
-    pub(super) fn new(key: u64, method: &Arc<dyn LocalMethod>, queue: &Arc<Queue>) -> Self {
+    pub(super) fn new(method: &Arc<dyn LocalMethod>, queue: &Arc<Queue>) -> Self {
         Self {
-            key,
+            key: SourceKey::new(),
             method: Arc::clone(method),
             queue: Arc::clone(queue),
         }
@@ -36,7 +36,7 @@ impl WorkerMethod {
 }
 
 impl RemoteSource for WorkerMethod {
-    fn key(&self) -> u64 {
+    fn key(&self) -> SourceKey {
         self.key
     }
 

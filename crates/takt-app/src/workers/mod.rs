@@ -16,7 +16,6 @@ mod task;
 mod variable;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use takt_space::{MethodHandler, RemoteMethod, Value};
 use takt_ua::NodeId;
@@ -48,16 +47,14 @@ impl Default for WorkerOptions {
 pub(crate) struct Workers {
     queue: Arc<Queue>,
     variables: Arc<Variables>,
-    last_key: AtomicU64,
 }
 
 impl Workers {
     pub(crate) fn new(options: WorkerOptions) -> Self {
         let queue = Arc::new(Queue::new(options.threads, options.queue));
         Self {
-            variables: Variables::new(0, &queue),
+            variables: Variables::new(&queue),
             queue,
-            last_key: AtomicU64::new(0),
         }
     }
 
@@ -66,9 +63,8 @@ impl Workers {
         let MethodHandler::Local(method) = handler else {
             return handler.clone();
         };
-        let key = self.last_key.fetch_add(1, Ordering::Relaxed) + 1;
         MethodHandler::Remote(RemoteMethod {
-            source: Arc::new(WorkerMethod::new(key, method, &self.queue)),
+            source: Arc::new(WorkerMethod::new(method, &self.queue)),
             object_id: NodeId::NULL,
             method_id: NodeId::NULL,
             checks_arguments: false,

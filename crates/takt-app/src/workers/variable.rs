@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use takt_space::{
-    RemoteOperations, RemoteRequest, RemoteSource, RemoteValue, RemoteWrite, ValueSource,
+    RemoteOperations, RemoteRequest, RemoteSource, RemoteValue, RemoteWrite, SourceKey, ValueSource,
 };
 use takt_ua::{DataValue, DateTime, NodeId, NumericRange, StatusCode};
 
@@ -14,16 +14,16 @@ use super::task::{Outcome, Task};
 
 /// All callbacks on workers. They are one source, so that a Read of many Variables takes one place in the queue.
 pub(super) struct Variables {
-    key: u64,
+    key: SourceKey,
     queue: Arc<Queue>,
     /// The callbacks, by their numbers.
     lines: RwLock<Vec<Arc<Line>>>,
 }
 
 impl Variables {
-    pub(super) fn new(key: u64, queue: &Arc<Queue>) -> Arc<Self> {
+    pub(super) fn new(queue: &Arc<Queue>) -> Arc<Self> {
         Arc::new(Self {
-            key,
+            key: SourceKey::new(),
             queue: Arc::clone(queue),
             lines: RwLock::default(),
         })
@@ -58,7 +58,7 @@ impl Variables {
 }
 
 impl RemoteSource for Variables {
-    fn key(&self) -> u64 {
+    fn key(&self) -> SourceKey {
         self.key
     }
 
@@ -262,7 +262,7 @@ mod tests {
 
     /// A callback on one worker, with `waiting` places in its queue.
     fn setting(waiting: usize) -> Setting {
-        let variables = Variables::new(0, &Arc::new(Queue::new(1, waiting)));
+        let variables = Variables::new(&Arc::new(Queue::new(1, waiting)));
         let (enter, entered) = channel();
         let (open, gate) = channel();
         let callback: Arc<dyn ValueSource> = Arc::new(Gated(enter, Mutex::new(gate)));

@@ -11,6 +11,7 @@ use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
+use super::acknowledgements::Acknowledgements;
 use super::change::DataChange;
 use super::event::EventNotification;
 use super::lacking::Recovery;
@@ -94,7 +95,7 @@ pub(super) struct Created {
     pub(super) wanted: usize,
     /// SequenceNumber of the next message.
     pub(super) next_sequence_number: u32,
-    pub(super) to_acknowledge: Vec<u32>,
+    pub(super) acknowledgements: Acknowledgements,
     /// Handles of items that the server does not monitor yet, as it did for the previous Subscription.
     pub(super) to_restore: Vec<u32>,
     /// Values that the receiver may lack.
@@ -105,10 +106,11 @@ pub(super) struct Created {
 
 impl Created {
     /// Continues on another connection: the Publish requests of the previous one are lost, and so are their
-    /// acknowledgements, perhaps. A message that is acknowledged twice does no harm.
+    /// acknowledgements, perhaps.
     fn resume(&mut self, connection: u64) {
         self.connection = connection;
         self.outstanding = 0;
+        self.acknowledgements.repeat();
         // The time without a connection does not count as silence of the Subscription.
         self.last_message = Instant::now();
         self.is_heard = false;
@@ -345,7 +347,7 @@ impl<C: Publishing> Core<C> {
             outstanding: 0,
             wanted: options.publish_requests.clamp(1, MOST_REQUESTS),
             next_sequence_number: 1,
-            to_acknowledge: Vec::new(),
+            acknowledgements: Acknowledgements::default(),
             to_restore: self.items.keys().copied().collect(),
             recovery: Recovery::default(),
             lacks_conditions: self.wants_conditions,

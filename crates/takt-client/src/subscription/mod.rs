@@ -9,6 +9,7 @@
 //! value of each item, also if it has not changed. Otherwise the Subscription is created anew with all items, whose values are
 //! then sent again, by the NamespaceArray of the new session. Items that the server refuses then are tried again each second.
 
+mod acknowledgements;
 mod change;
 mod core;
 mod event;

@@ -39,6 +39,9 @@ impl<C: Publishing> Core<C> {
         };
         // A fault uses up a Publish request as well.
         created.outstanding = created.outstanding.saturating_sub(1);
+        if answered.is_err() {
+            created.acknowledgements.repeat();
+        }
         match answered {
             // Of a previous Subscription, or of one that belongs to another client: no sign of life.
             Ok(response) if response.subscription_id != created.id => self.check_silence(),
@@ -102,7 +105,7 @@ impl<C: Publishing> Core<C> {
             return Ok(());
         };
         while created.outstanding < created.wanted {
-            let acknowledged = std::mem::take(&mut created.to_acknowledge).into_iter();
+            let acknowledged = created.acknowledgements.send().into_iter();
             let id = created.id;
             let subscription_acknowledgements = acknowledged
                 .map(|sequence_number| SubscriptionAcknowledgement {
@@ -115,6 +118,9 @@ impl<C: Publishing> Core<C> {
                 ..PublishRequest::default()
             };
             let sent = self.client.send_publish(request);
+            if sent.is_err() {
+                created.acknowledgements.repeat();
+            }
             match sent {
                 Ok(_) => created.outstanding += 1,
                 // The server has not accepted the previous requests yet.
@@ -134,6 +140,8 @@ impl<C: Publishing> Core<C> {
         let Some(created) = &mut self.created else {
             return;
         };
+        let available = &response.available_sequence_numbers;
+        created.acknowledgements.confirm(available);
         let message = response.notification_message;
         let (expected, number) = (created.next_sequence_number, message.sequence_number);
         let is_keep_alive = message.notification_data.is_empty();
@@ -143,7 +151,7 @@ impl<C: Publishing> Core<C> {
                 |one: &&mut Pending| matches!(one, Pending::Missing(at) if *at == number);
             let overtaken = self.pending.iter_mut().find(overtaken);
             if let Some(missing) = overtaken.filter(|_| !is_keep_alive) {
-                created.to_acknowledge.push(number);
+                created.acknowledgements.add(number);
                 *missing = Pending::Message(message);
             }
             // Anything else is a duplicate or an old keep-alive.
@@ -152,9 +160,9 @@ impl<C: Publishing> Core<C> {
         // A keep-alive has the number of the message that follows it (OPC 10000-4, 5.14.1.1).
         created.next_sequence_number = if is_keep_alive { number } else { next(number) };
         if !is_keep_alive {
-            created.to_acknowledge.push(number);
+            created.acknowledgements.add(number);
         }
-        let missing = Missing::before(number, expected, &response.available_sequence_numbers);
+        let missing = Missing::before(number, expected, available);
         self.lost_messages += missing.lost;
         let requested = missing.requested.into_iter().map(Pending::Missing);
         self.pending.extend(requested);
@@ -197,7 +205,7 @@ impl<C: Publishing> Core<C> {
         match response {
             Ok(response) => {
                 if let Some(created) = &mut self.created {
-                    created.to_acknowledge.push(number);
+                    created.acknowledgements.add(number);
                 }
                 self.notify(response.notification_message)
             }
@@ -295,6 +303,8 @@ mod tests {
         waiting: VecDeque<u32>,
         available: Vec<u32>,
         republished: Vec<u32>,
+        /// The acknowledgements of each Publish request.
+        acknowledged: Vec<Vec<u32>>,
         batches: Batches,
         /// Number of Publish requests that are refused first, for lack of memory.
         refusals: u32,
@@ -358,7 +368,10 @@ mod tests {
             Ok(())
         }
 
-        fn send_publish(&mut self, _: PublishRequest) -> Result<(), ClientError> {
+        fn send_publish(&mut self, request: PublishRequest) -> Result<(), ClientError> {
+            let numbers = request.subscription_acknowledgements.into_iter();
+            let numbers = numbers.map(|one| one.sequence_number);
+            self.acknowledged.push(numbers.collect());
             Ok(())
         }
 
@@ -411,6 +424,7 @@ mod tests {
             waiting: order.iter().copied().collect(),
             available,
             republished: Vec::new(),
+            acknowledged: Vec::new(),
             batches: Batches::default(),
             refusals: 0,
             created: 0,
@@ -437,6 +451,24 @@ mod tests {
             }
         }
         assert_eq!((errors, core.client.created, core.client.closed), (3, 1, 0));
+    }
+
+    #[test]
+    fn acknowledgements_of_a_refused_request_are_sent_again() {
+        let mut core = received(&[1, 2, 3], Vec::new(), 1);
+        core.changes.clear();
+        let waiting = core.client.acknowledged.len();
+        // The next request acknowledges the message, and the server has no memory for it.
+        core.client.refusals = 1;
+        let refused = ready(core.receive(Duration::ZERO));
+        assert!(refused.is_err_and(|error| error.is_temporary()));
+        core.created.as_mut().unwrap().recovery.is_due = false;
+        assert_eq!(core.client.acknowledged[waiting..], [vec![1]]);
+        ready(core.receive(Duration::ZERO)).unwrap();
+        assert_eq!(core.client.acknowledged[waiting..], [vec![1], vec![1]]);
+        // The server has got it: it keeps no message.
+        ready(core.receive(Duration::ZERO)).unwrap();
+        assert_eq!(core.client.acknowledged.last(), Some(&vec![2]));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use takt_app::CONDITION_METHODS;
 use takt_space::{
     AddressSpace, AddressSpaceError, MethodHandler, RemoteCall, RemoteMethod, RemoteOperations,
-    RemoteReply, RemoteRequest, RemoteResults, RemoteSource, View,
+    RemoteReply, RemoteRequest, RemoteResults, RemoteSource, SourceKey, View,
 };
 use takt_ua::enumerations::{NodeClass, PermissionType};
 use takt_ua::structures::CallMethodResult;
@@ -18,9 +18,6 @@ use takt_ua::{NodeId, StatusCode, ids};
 use crate::forwarding::Gateway;
 use crate::providers::ProviderState;
 use crate::rules::Rules;
-
-/// Key of the source. Those of Providers are hashes.
-const KEY: u64 = 1;
 
 /// Finds the gateway of the mirror that has a namespace.
 pub(crate) type MirrorGateways = Box<dyn Fn(u16) -> Option<Arc<Gateway>> + Send + Sync>;
@@ -32,6 +29,7 @@ pub(crate) fn bind_methods(
     mirrors: MirrorGateways,
 ) -> Result<(), AddressSpaceError> {
     let source: Arc<dyn RemoteSource> = Arc::new(ConditionMethods {
+        key: SourceKey::new(),
         rules: Arc::downgrade(rules),
         mirrors,
     });
@@ -50,6 +48,7 @@ pub(crate) fn bind_methods(
 }
 
 struct ConditionMethods {
+    key: SourceKey,
     rules: Weak<Rules>,
     mirrors: MirrorGateways,
 }
@@ -74,8 +73,8 @@ impl ConditionMethods {
 }
 
 impl RemoteSource for ConditionMethods {
-    fn key(&self) -> u64 {
-        KEY
+    fn key(&self) -> SourceKey {
+        self.key
     }
 
     fn forward(&self, request: RemoteRequest) {

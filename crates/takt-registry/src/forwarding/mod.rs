@@ -22,12 +22,11 @@ mod operations;
 mod queue;
 mod upstream;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use takt_app::Endpoint;
 use takt_app::client::ClientOptions;
-use takt_space::{RemoteRequest, RemoteSource};
+use takt_space::{RemoteRequest, RemoteSource, SourceKey};
 use takt_ua::StatusCode;
 
 use connection::Connection;
@@ -39,7 +38,7 @@ pub(crate) use upstream::{DeclaredField, Upstream};
 
 /// Gateway from the registry to one Provider.
 pub(crate) struct Gateway {
-    key: u64,
+    key: SourceKey,
     naming: Naming,
     options: ClientOptions,
     last_values: Arc<LastValues>,
@@ -55,13 +54,10 @@ struct State {
 }
 
 impl Gateway {
-    /// Creates the gateway of the server with this name, whose namespaces have these URIs at the registry; it connects with these
-    /// options.
-    pub(crate) fn new(name: &str, naming: Naming, options: ClientOptions) -> Self {
-        let mut hasher = DefaultHasher::new();
-        name.hash(&mut hasher);
+    /// Creates the gateway of a server whose namespaces have these URIs at the registry; it connects with these options.
+    pub(crate) fn new(naming: Naming, options: ClientOptions) -> Self {
         Self {
-            key: hasher.finish(),
+            key: SourceKey::new(),
             naming,
             options,
             last_values: Arc::default(),
@@ -162,7 +158,7 @@ impl State {
 }
 
 impl RemoteSource for Gateway {
-    fn key(&self) -> u64 {
+    fn key(&self) -> SourceKey {
         self.key
     }
 

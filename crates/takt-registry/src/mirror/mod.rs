@@ -91,8 +91,7 @@ impl Mirrors {
                 security,
                 ..client.clone()
             };
-            let name = options.folder_uri();
-            let gateway = Arc::new(Gateway::new(&name, naming.clone(), client.clone()));
+            let gateway = Arc::new(Gateway::new(naming.clone(), client.clone()));
             gateway.set_endpoint(options.endpoint.clone());
             let live = Arc::new(LiveValues::default());
             gateway.observe_reads(Arc::clone(&live) as _);

@@ -109,7 +109,8 @@ pub(crate) fn bind(
         Value::callback(read),
     )?;
     set(&mut edit, ids::SERVER_SERVICE_LEVEL, Value::stored(255_u8))?;
-    set(&mut edit, ids::SERVER_AUDITING, Value::stored(false))?;
+    // Each client that may receive audit Events gets them, with or without an audit log.
+    set(&mut edit, ids::SERVER_AUDITING, Value::stored(true))?;
     set(
         &mut edit,
         ids::SERVER_SERVER_DIAGNOSTICS_ENABLED_FLAG,

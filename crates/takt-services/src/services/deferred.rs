@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use takt_rt::memory_budget::Charge;
 use takt_space::{
     Caller, RemoteCall, RemoteHistoryRead, RemoteOperations, RemoteRead, RemoteReply,
-    RemoteRequest, RemoteSource, RemoteWrite,
+    RemoteRequest, RemoteSource, RemoteWrite, SourceKey,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::request_handler::RequestOutcome;
@@ -59,7 +59,7 @@ impl RemoteResults {
 
 /// The remote operations of one request.
 pub(crate) struct Operations {
-    groups: HashMap<u64, Group>,
+    groups: HashMap<SourceKey, Group>,
     /// Results of operations that no source has to be asked for.
     known: Option<Box<RemoteResults>>,
     patience: Patience,

@@ -67,7 +67,7 @@ impl Server {
             .ok()
     }
 
-    /// Sets the function that is called when a durable Subscription or an item of one begins or ends: it should be saved soon. The
+    /// Sets the function that is called when a durable Subscription or an item of one begins, changes or ends: it should be saved soon. The
     /// function must not wait, nor call this server. `None` removes it.
     pub fn set_durable_observer(&self, observer: Option<Box<dyn Fn() + Send>>) {
         self.subscriptions

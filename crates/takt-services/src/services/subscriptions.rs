@@ -70,7 +70,8 @@ pub(super) fn modify(
 ) -> Result<ModifySubscriptionResponse, Fault> {
     let revised = revised!(request, modify);
     let lifetime_count = request.server.subscriptions.with(|engine| {
-        let subscription = engine.subscription(&session.id, modify.subscription_id)?;
+        let (subscription, _) =
+            engine.subscription_to_change(&session.id, modify.subscription_id)?;
         Ok::<_, StatusCode>(subscription.modify(revised, modify.priority))
     })?;
     Ok(ModifySubscriptionResponse {
@@ -96,8 +97,10 @@ pub(super) fn set_publishing_mode(
     check_count(set.subscription_ids.len(), budgets.max_subscriptions)?;
     let results = request.server.subscriptions.with(|engine| {
         let set_one = |id: &u32| {
-            let subscription = engine.subscription(&session.id, *id);
-            status_of(subscription.map(|one| one.set_publishing_enabled(set.publishing_enabled)))
+            let subscription = engine.subscription_to_change(&session.id, *id);
+            status_of(
+                subscription.map(|(one, _)| one.set_publishing_enabled(set.publishing_enabled)),
+            )
         };
         set.subscription_ids.iter().map(set_one).collect()
     });

@@ -115,7 +115,8 @@ impl Service for SetTriggering {
     fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
         let server = turn.request.server;
         server.subscriptions.with(|engine| {
-            let subscription = engine.subscription(&turn.session.id, self.subscription_id)?;
+            let (subscription, _) =
+                engine.subscription_to_change(&turn.session.id, self.subscription_id)?;
             let triggering = Arc::clone(subscription.item(self.triggering_item_id)?);
             let places = match self.results_at {
                 Some(places) => places,

@@ -44,9 +44,8 @@ impl Steps for WriteSteps {
     type Item<'a> = Item<'a>;
 
     #[inline]
-    fn parse<'a>(body: &Body<'a>) -> Result<((), usize, Items<'a>), Fault> {
-        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
-        Ok(((), count, items))
+    fn parse(_: Body<'_>, items: &mut Items<'_>) -> Result<((), usize), Fault> {
+        Ok(((), items.count(WriteValueRef::MIN_SIZE)?))
     }
 
     #[inline]

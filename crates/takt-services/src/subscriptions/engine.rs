@@ -103,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// Sets the function that is called when a durable Subscription begins, ends, or may get other items.
+    /// Sets the function that is called when a durable Subscription begins, ends, or may change.
     pub(crate) fn set_durable_observer(&mut self, observer: Option<Box<dyn Fn() + Send>>) {
         self.durable_observer = observer;
     }
@@ -192,11 +192,16 @@ impl Engine {
 
     /// Removes a Subscription. Its memory is given back later.
     pub(super) fn remove(&mut self, id: u32) {
-        // Before the removal: afterwards it is not known whether it was durable.
-        self.durable_changes(id);
-        if let Some(subscription) = self.subscriptions.remove(&id) {
+        if let Some(subscription) = self.take(id) {
             self.removed.add(subscription);
         }
+    }
+
+    /// Takes a Subscription out of the engine. Each end of a Subscription is an end here, so the observer learns of all of them.
+    pub(super) fn take(&mut self, id: u32) -> Option<Subscription> {
+        // Before the removal: afterwards it is not known whether it was durable.
+        self.durable_changes(id);
+        self.subscriptions.remove(&id)
     }
 
     /// Gives back memory of removed Subscriptions and samples, within the rest of the slice.

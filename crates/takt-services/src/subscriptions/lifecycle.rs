@@ -227,6 +227,8 @@ impl Engine {
         let available = subscription.retransmission.sequence_numbers().collect();
         let transferred = StatusCode::GoodSubscriptionTransferred;
         let message = subscription.status_change(transferred, now.date_time);
+        // The new owner is saved with it.
+        self.durable_changes(id);
         self.attach(session, id);
         if let Some(old) = self.sessions.get_mut(&before) {
             old.subscriptions.retain(|known| *known != id);

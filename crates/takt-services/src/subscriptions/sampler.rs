@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use takt_cell::Cell;
 use takt_space::{
     AddressSpace, Binding, Caller, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
-    RemoteResults, RemoteSource, RemoteValue, StoredValue, Value, View,
+    RemoteResults, RemoteSource, RemoteValue, SourceKey, StoredValue, Value, View,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -38,8 +38,8 @@ pub(crate) struct Sampler<'s> {
     sources: Sources<'s>,
     view: View<'s>,
     now: DateTime,
-    /// By the keys of the servers, and the channels of the clients.
-    remotes: HashMap<(u64, u64), Batch>,
+    /// Key: (server, client's channel).
+    remotes: HashMap<(SourceKey, u64), Batch>,
 }
 
 /// Items of one client to request from one other server.

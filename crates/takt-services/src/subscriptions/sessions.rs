@@ -56,6 +56,7 @@ impl Engine {
     pub(crate) fn set_owner(&mut self, session: &NodeId, owner: &Arc<Caller>) {
         let subscriptions = self.sessions.get(session).map(|queue| &queue.subscriptions);
         for id in subscriptions.into_iter().flatten() {
+            self.durable_changes(*id);
             if let Some(subscription) = self.subscriptions.get_mut(id) {
                 subscription.owner = Arc::clone(owner);
             }

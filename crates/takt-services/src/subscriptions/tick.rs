@@ -123,7 +123,7 @@ impl Engine {
 
     /// Ends a Subscription: its Session, if there is one, is notified with the next Publish request.
     pub(super) fn end(&mut self, id: u32, status: StatusCode, now: Now) {
-        let Some(subscription) = self.subscriptions.remove(&id) else {
+        let Some(subscription) = self.take(id) else {
             return;
         };
         if let Some(session) = self.sessions.get_mut(&subscription.session) {

@@ -12,7 +12,7 @@ use takt_app::{
 use takt_crypto::PasswordHash;
 use takt_space::{
     Event, MethodHandler, NodeAccess, RemoteMethod, RemoteOperations, RemoteRequest, RemoteSource,
-    RoleSet, UserRole,
+    RoleSet, SourceKey, UserRole,
 };
 use takt_ua::enumerations::{FilterOperator, PermissionType};
 use takt_ua::{ByteString, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
@@ -365,17 +365,20 @@ fn a_flood_of_events_does_not_stop_the_mirror() {
 
 /// Server of Conditions that are no nodes: it records each Acknowledge and accepts it.
 #[derive(Default)]
-struct HiddenConditions(Mutex<Vec<NodeId>>);
+struct HiddenConditions {
+    key: SourceKey,
+    acknowledged: Mutex<Vec<NodeId>>,
+}
 
 impl RemoteSource for HiddenConditions {
-    fn key(&self) -> u64 {
-        7
+    fn key(&self) -> SourceKey {
+        self.key
     }
 
     fn forward(&self, request: RemoteRequest) {
         if let RemoteOperations::Call(calls) = &request.operations {
             let conditions = calls.iter().map(|call| call.object_id.clone());
-            self.0.lock().unwrap().extend(conditions);
+            self.acknowledged.lock().unwrap().extend(conditions);
         }
         let results = request.operations.failed(StatusCode::Good);
         request.reply.answer(results);
@@ -426,7 +429,10 @@ fn conditions_that_are_no_nodes_are_acknowledged_at_the_server() {
         assert_ne!(at_registry.namespace, 0);
         assert!(client.read_good(&at_registry).is_err(), "it is no node");
         watch.acknowledge(&event).unwrap();
-        assert_eq!(conditions.0.lock().unwrap().pop().as_ref(), Some(condition));
+        assert_eq!(
+            conditions.acknowledged.lock().unwrap().pop().as_ref(),
+            Some(condition)
+        );
     }
     // A namespace of no server, and a Method that needs a node.
     let unknown = client.namespace_array().unwrap().len() as u16;

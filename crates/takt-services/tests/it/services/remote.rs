@@ -8,7 +8,7 @@ use crate::common::{Client, VALUE, decode, message, read_id, server, write_of};
 use takt_services::Server;
 use takt_space::{
     MethodHandler, RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteRequest,
-    RemoteResults, RemoteSource, RemoteValue, RemoteWrite, Value,
+    RemoteResults, RemoteSource, RemoteValue, RemoteWrite, SourceKey, Value,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::request_handler::RequestOutcome;
@@ -18,7 +18,7 @@ use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 /// A source that records its requests and returns their contents.
 #[derive(Default)]
 struct Source {
-    key: u64,
+    key: SourceKey,
     reads: Mutex<Vec<Vec<RemoteRead>>>,
     writes: Mutex<Vec<RemoteWrite>>,
     timeouts: Mutex<Vec<Duration>>,
@@ -30,17 +30,13 @@ struct Source {
 }
 
 impl Source {
-    fn new(key: u64) -> Arc<Self> {
-        Arc::new(Self {
-            key,
-            ..Self::default()
-        })
+    fn new() -> Arc<Self> {
+        Arc::new(Self::default())
     }
 
     /// Returns a source that answers only in [`answer_next`](Self::answer_next).
-    fn hanging(key: u64) -> Arc<Self> {
+    fn hanging() -> Arc<Self> {
         Arc::new(Self {
-            key,
             held: Some(Mutex::default()),
             ..Self::default()
         })
@@ -84,7 +80,7 @@ impl Source {
 }
 
 impl RemoteSource for Source {
-    fn key(&self) -> u64 {
+    fn key(&self) -> SourceKey {
         self.key
     }
 
@@ -156,7 +152,7 @@ fn values(response: &[u8]) -> Vec<DataValue> {
 fn reads_are_forwarded_together() {
     let server = server();
     let mut client = Client::new(&server);
-    let (first, second) = (Source::new(1), Source::new(2));
+    let (first, second) = (Source::new(), Source::new());
     let nodes = [
         variable(&server, &first, "a"),
         NodeId::from(ids::SERVER_SERVICE_LEVEL),
@@ -205,7 +201,7 @@ fn reads_are_forwarded_together() {
 fn writes_are_checked_first() {
     let server = server();
     let mut client = Client::new(&server);
-    let source = Source::new(1);
+    let source = Source::new();
     let node = variable(&server, &source, "a");
     let part = WriteValue {
         index_range: "1:2".into(),
@@ -247,7 +243,7 @@ fn calls_are_forwarded() {
         .component_of(object.clone())
         .add()
         .unwrap();
-    let source: Arc<dyn RemoteSource> = Source::new(1);
+    let source: Arc<dyn RemoteSource> = Source::new();
     let hidden = NodeId::string(1, "Condition");
     for takes_unknown_objects in [false, true] {
         let there = RemoteMethod {
@@ -295,7 +291,7 @@ fn calls_are_forwarded() {
 fn a_blocked_source_does_not_delay_others() {
     let server = server();
     let (mut client, mut other) = (Client::new(&server), Client::new(&server));
-    let (slow, fast) = (Source::hanging(1), Source::new(2));
+    let (slow, fast) = (Source::hanging(), Source::new());
     let hanging = variable(&server, &slow, "slow");
     let quick = variable(&server, &fast, "fast");
     let request = read_request(&mut client, std::slice::from_ref(&hanging));
@@ -327,7 +323,7 @@ fn a_blocked_source_does_not_delay_others() {
 fn waiting_requests_hold_memory_of_their_session() {
     let server = server();
     let mut client = Client::new(&server);
-    let slow = Source::hanging(1);
+    let slow = Source::hanging();
     let node = variable(&server, &slow, "slow");
     let before = server.memory_of_sessions().used();
     let request = read_request(&mut client, &[node]);
@@ -347,7 +343,7 @@ fn waiting_requests_hold_memory_of_their_session() {
 fn deferred_requests_can_be_cancelled() {
     let server = server();
     let mut client = Client::new(&server);
-    let slow = Source::hanging(1);
+    let slow = Source::hanging();
     let node = variable(&server, &slow, "slow");
     let request = read_request(&mut client, &[node]);
     let request_handle = client.handle;
@@ -377,7 +373,7 @@ fn deferred_requests_can_be_cancelled() {
 fn the_timeout_hint_ends_the_wait_for_a_source() {
     let server = server();
     let mut client = Client::new(&server);
-    let slow = Source::hanging(1);
+    let slow = Source::hanging();
     let node = variable(&server, &slow, "slow");
     let request = read_request(&mut client, std::slice::from_ref(&node));
     send(&mut client, 1, &request);
@@ -425,10 +421,10 @@ fn the_timeout_hint_ends_the_wait_for_a_source() {
 
 #[test]
 fn operations_of_a_failing_source_get_a_bad_status() {
-    struct Broken;
+    struct Broken(SourceKey);
     impl RemoteSource for Broken {
-        fn key(&self) -> u64 {
-            9
+        fn key(&self) -> SourceKey {
+            self.0
         }
         fn forward(&self, request: RemoteRequest) {
             if request.operations.len() > 1 {
@@ -439,7 +435,7 @@ fn operations_of_a_failing_source_get_a_bad_status() {
     }
     let server = server();
     let mut client = Client::new(&server);
-    let source: Arc<dyn RemoteSource> = Arc::new(Broken);
+    let source: Arc<dyn RemoteSource> = Arc::new(Broken(SourceKey::new()));
     let value = Value::Remote(RemoteValue {
         source,
         node_id: NodeId::numeric(3, 1),
@@ -468,7 +464,7 @@ fn operations_of_a_failing_source_get_a_bad_status() {
 fn a_variable_that_is_no_longer_remote_is_answered_at_once() {
     let server = server();
     let mut client = Client::new(&server);
-    let source = Source::new(1);
+    let source = Source::new();
     let node = variable(&server, &source, "a");
     server
         .address_space()

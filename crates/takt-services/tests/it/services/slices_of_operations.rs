@@ -7,7 +7,7 @@ use takt_layout::LaidOut;
 use takt_services::{Server, ServerBudgets};
 use takt_space::{
     CallError, Caller, RemoteOperations, RemoteRead, RemoteRequest, RemoteResults, RemoteSource,
-    RemoteValue, Value,
+    RemoteValue, SourceKey, Value,
 };
 use takt_ua::binary::{Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -357,11 +357,12 @@ fn a_long_write_without_memory_for_the_rest_of_it_changes_nothing() {
 }
 
 /// A source that answers with the requested NodeId.
-struct Echo;
+#[derive(Default)]
+struct Echo(SourceKey);
 
 impl RemoteSource for Echo {
-    fn key(&self) -> u64 {
-        1
+    fn key(&self) -> SourceKey {
+        self.0
     }
 
     fn forward(&self, request: RemoteRequest) {
@@ -380,7 +381,7 @@ fn remote_operations_of_a_long_request_are_searched_for_in_slices() {
     let remote = |number: u32| NodeId::numeric(1, 4_000 + number);
     for number in 0..3 {
         let value = Value::Remote(RemoteValue {
-            source: Arc::new(Echo),
+            source: Arc::new(Echo::default()),
             node_id: remote(number),
             callback: None,
         });

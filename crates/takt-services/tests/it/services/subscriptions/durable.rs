@@ -236,8 +236,45 @@ fn the_observer_learns_of_each_change() {
     assert_eq!(calls.load(Ordering::Relaxed), 0);
     assert_eq!(set_durable(&mut subscriber, 1), Ok(1_u32.into()));
     assert_eq!(calls.load(Ordering::Relaxed), 1);
-    subscriber.watch(&node, 7, 10);
-    assert!(calls.load(Ordering::Relaxed) > 1);
+    let mut is_told = |change: &mut dyn FnMut(&mut Subscriber)| {
+        let before = calls.load(Ordering::Relaxed);
+        change(&mut subscriber);
+        calls.load(Ordering::Relaxed) > before
+    };
+    assert!(is_told(&mut |subscriber| {
+        subscriber.watch(&node, 7, 10);
+    }));
+    assert!(is_told(&mut |subscriber| {
+        let request = ModifySubscriptionRequest {
+            request_header: subscriber.client.header(),
+            subscription_id: subscriber.id,
+            requested_publishing_interval: 10_000.0,
+            ..ModifySubscriptionRequest::default()
+        };
+        let _: ModifySubscriptionResponse = subscriber.client.call(request).unwrap();
+    }));
+    assert!(is_told(&mut |subscriber| {
+        let request = SetPublishingModeRequest {
+            request_header: subscriber.client.header(),
+            publishing_enabled: false,
+            subscription_ids: vec![subscriber.id],
+        };
+        let _: SetPublishingModeResponse = subscriber.client.call(request).unwrap();
+    }));
+    // Another client gets it: the owner is saved, too.
+    assert!(is_told(&mut |subscriber| {
+        let mut other = Subscriber::new(&server);
+        let transferred = take_over(&mut other, subscriber.id);
+        assert_eq!(transferred.status_code, StatusCode::Good);
+    }));
+    // Nobody publishes, so its hour passes.
+    assert!(is_told(&mut |subscriber| {
+        assert!(server.saved_subscriptions(Saving::WhileServing).is_some());
+        for _ in 0..400 {
+            subscriber.wait_for(Duration::from_secs(10));
+        }
+        assert!(server.saved_subscriptions(Saving::WhileServing).is_none());
+    }));
     server.set_durable_observer(None);
     assert_eq!(Arc::strong_count(&calls), 1);
 }

@@ -350,6 +350,9 @@ fn audit_events_are_for_auditors_only() {
         .report(event("secret", 1).to(Audience::Auditors));
     server.events().report(event("public", 1));
     assert_eq!(subscriber.messages(), ["public"]);
+    // There is no audit log, but those who may receive audit Events do.
+    let auditing = subscriber.client.read_value(ids::SERVER_AUDITING);
+    assert_eq!(auditing.value, Some(true.into()));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::common::{builder, server};
 use takt_cell::Cell;
-use takt_space::{RemoteRequest, RemoteResults, RemoteSource, RemoteValue};
+use takt_space::{RemoteRequest, RemoteResults, RemoteSource, RemoteValue, SourceKey};
 use takt_ua::DateTime;
 
 // InfoType DataValue, with the bit Overflow (OPC 10000-4, 7.39.1).
@@ -187,15 +187,18 @@ fn a_replaced_source_is_noticed() {
 
 /// Remote source that counts the items of each request.
 #[derive(Default)]
-struct Elsewhere(Mutex<Vec<usize>>);
+struct Elsewhere {
+    key: SourceKey,
+    asked: Mutex<Vec<usize>>,
+}
 
 impl RemoteSource for Elsewhere {
-    fn key(&self) -> u64 {
-        1
+    fn key(&self) -> SourceKey {
+        self.key
     }
 
     fn forward(&self, request: RemoteRequest) {
-        let mut asked = self.0.lock().unwrap();
+        let mut asked = self.asked.lock().unwrap();
         let count = request.operations.len();
         asked.push(count);
         let value = DataValue::good(u32::try_from(asked.len()).unwrap());
@@ -230,7 +233,7 @@ fn values_of_another_server_are_asked_for_together() {
     }
     assert!(seen.contains(&(1, Variant::from(1_u32))));
     assert!(seen.contains(&(1, Variant::from(2_u32))));
-    let asked = elsewhere.0.lock().unwrap();
+    let asked = elsewhere.asked.lock().unwrap();
     assert!(asked.iter().all(|count| *count == 3), "{asked:?}");
 }
 
