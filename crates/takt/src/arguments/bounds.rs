@@ -28,7 +28,12 @@ pub struct BoundsArguments {
     #[arg(long, value_name = "FILE")]
     pub plot: Option<takt_figures::Picture>,
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
-    #[arg(long, default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        default_value = "auto",
+        hide_default_value = true,
+        requires = "plot"
+    )]
     pub theme: takt_figures::Theme,
     /// Print all rows of tables. By default, a table of more than 100 rows shows the 20 with the longest delays.
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! `takt publish FILE`: publishes DataSets.
 
+mod given_values;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,26 +12,62 @@ use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
 use takt_pubsub::runtime::{ComponentState, PubSub};
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
+use takt_ua::NodeId;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
-use takt_ua::{BuiltInType, NodeId};
 
+use self::given_values::GivenValues;
 use super::control_loop;
 use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
-use super::pubsub::running::{Running, connect, explain_start, runtime_options};
-use crate::arguments::PublishArguments;
+use super::pubsub::running::{Running, connect, explain_start, refuse_stray_user, runtime_options};
+use crate::arguments::{ControlLoopArguments, Given, PublishArguments};
 use crate::server_interrupt;
 use crate::{explain, output};
+
+/// Options that `takt publish` has with a scenario, too, besides those of a control loop.
+const OF_SCENARIO: [&str; 17] = [
+    "for",
+    "timeout",
+    "priority",
+    "core",
+    "json",
+    "field",
+    "application",
+    "interface",
+    "there",
+    "back",
+    "sending",
+    "cycles",
+    "spin",
+    "misses",
+    "on-miss",
+    "trace",
+    "trace-points",
+];
 
 /// Sampling interval if the configuration has none.
 const SAMPLING: Duration = Duration::from_millis(10);
 
-pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
+pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     let content = config::read_bytes(&arguments.file)?;
+    let file = arguments.file.display();
     if control_loop::is_scenario(&content) {
+        given.refuse::<PublishArguments>(&OF_SCENARIO, |option| {
+            (
+                format!("{option} is for a PubSub configuration, and {file} is a scenario"),
+                "--field FIELD=VALUE changes a field of a scenario. `takt publish --help` lists its options.".to_owned(),
+            )
+        })?;
         return control_loop::publish(arguments, content);
     }
+    given.refuse::<ControlLoopArguments>(&["json"], |option| {
+        (
+            format!("{option} is for a scenario, and {file} is a PubSub configuration"),
+            "`takt publish --help` lists the options for each of them.".to_owned(),
+        )
+    })?;
+    refuse_stray_user(&arguments.run, arguments.from.is_some())?;
     let interrupt = server_interrupt::install()?;
     let (mut file, _) = config::of_bytes(&arguments.file, content, None)?;
     for connection in &mut file.configuration.connections {
@@ -43,11 +81,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
     let configuration = file.configuration.clone();
     let mirror = mirror(arguments, &file)?;
     let mut source = Source {
-        set: arguments
-            .set
-            .iter()
-            .map(|text| given(text))
-            .collect::<miette::Result<_>>()?,
+        set: given_values::of(&arguments.set, &file.configuration)?,
         mirrored: mirror
             .as_ref()
             .map(|it| it.cells.clone())
@@ -133,34 +167,19 @@ fn row(group: &ComponentState) -> String {
 
 /// Sources of fields, in the order in which they are tried.
 struct Source {
-    set: HashMap<String, String>,
+    set: GivenValues,
     mirrored: HashMap<NodeId, Arc<Cell>>,
     simulation: Option<SimulatedValues>,
 }
 
 impl DataSource for Source {
     fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource> {
-        if let Some(text) = self.set.get(field.meta_data.name.as_str()) {
-            let built_in_type = BuiltInType::from_u8(field.meta_data.built_in_type)?;
-            let rank = field.meta_data.value_rank;
-            let value = takt_ua::json::parse_variant_of_rank(text, built_in_type, rank).ok()?;
-            return Some(FieldSource::Cell(Arc::new(Cell::of(&value))));
+        if let Some(value) = self.set.of(&field) {
+            return Some(FieldSource::Cell(Arc::new(Cell::of(value))));
         }
         let mirrored = self.mirrored.source(field);
         mirrored.or_else(|| self.simulation.as_mut()?.source(field))
     }
-}
-
-fn given(text: &str) -> miette::Result<(String, String)> {
-    let given = text
-        .split_once('=')
-        .map(|(name, value)| (name.to_owned(), value.to_owned()));
-    given.ok_or_else(|| {
-        explain::with_help(
-            format!("{text} is not a value"),
-            "Write --set NAME=VALUE, for example --set Speed=1500.",
-        )
-    })
 }
 
 /// Variables of a server.

@@ -24,9 +24,11 @@ use takt_ua::{DataValue, DateTime, DescribedTypes, NodeId, StatusCode, Variant};
 
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
-use super::pubsub::running::{Refusal, Running, STEP, explain_start, runtime_options};
+use super::pubsub::running::{
+    Refusal, Running, STEP, explain_start, refuse_stray_user, runtime_options,
+};
 use super::pubsub::{advice, config};
-use crate::arguments::SubscribeArguments;
+use crate::arguments::{Given, SubscribeArguments};
 use crate::server_interrupt;
 use crate::{explain, output};
 
@@ -43,12 +45,13 @@ const MAX_WIDTH: usize = 500;
 /// Report that a reader made room for another one.
 const FORGOTTEN: &str = "more DataSetWriters send than can be read; the one that was silent for longest makes room for a new one";
 
-pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
+pub fn run(arguments: &SubscribeArguments, given: &Given) -> miette::Result<()> {
+    refuse_stray_user(&arguments.run, false)?;
     let interrupt = server_interrupt::install()?;
     let (events, received) = sync_channel(MAX_EVENTS);
     let (running, configuration) = match arguments.source.contains("://") {
-        true => (listen(arguments, &events)?, None),
-        false => configured(arguments, &events).map(|(running, it)| (running, Some(it)))?,
+        true => (listen(arguments, given, &events)?, None),
+        false => configured(arguments, given, &events).map(|(running, it)| (running, Some(it)))?,
     };
     // `received` then ends when the last thread of the Subscriber does.
     drop(events);
@@ -79,7 +82,24 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     running.finish()
 }
 
-fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette::Result<PubSub> {
+fn listen(
+    arguments: &SubscribeArguments,
+    given: &Given,
+    events: &SyncSender<Event>,
+) -> miette::Result<PubSub> {
+    let of_configuration = [
+        ("--keys", "keys"),
+        ("--key", "key"),
+        ("--key-endpoint", "key_endpoint"),
+    ];
+    if let Some((option, _)) = of_configuration.iter().find(|(_, field)| given.has(field)) {
+        return Err(explain::with_help(
+            format!(
+                "{option} is for a configuration, which names the SecurityGroups of its DataSetReaders"
+            ),
+            "Protected messages at an address alone are not read; docs/pubsub.md shows a configuration that reads them.",
+        ));
+    }
     let options = runtime_options(&arguments.run)?;
     let plan = |address: &str| -> miette::Result<LinkPlan> {
         let address: Address = address.parse().map_err(|error| {
@@ -97,6 +117,23 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
         Ok(link)
     };
     let link = plan(&arguments.source)?;
+    let is_broker = matches!(link.address, Address::Mqtt { .. });
+    if given.has("topic") && !is_broker {
+        return Err(explain::with_help(
+            format!("--topic is for a broker, and {} is none", arguments.source),
+            "For example `takt subscribe mqtt://localhost --topic \"opcua/json/#\"`.",
+        ));
+    }
+    let has_interface = matches!(link.address, Address::Udp { .. } | Address::Ethernet { .. });
+    if given.has("interface") && !has_interface {
+        return Err(explain::with_help(
+            format!(
+                "--interface is for opc.udp:// and opc.eth://, and {} is neither",
+                arguments.source
+            ),
+            "Leave --interface away.",
+        ));
+    }
     let discovery = arguments.discovery.as_deref().map(plan).transpose()?;
     let observer = Box::new(Told {
         connection: arguments.source.clone(),
@@ -110,12 +147,14 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
 
 fn configured(
     arguments: &SubscribeArguments,
+    given: &Given,
     events: &SyncSender<Event>,
 ) -> miette::Result<(PubSub, PubSubConfiguration2DataType)> {
     let path = Path::new(&arguments.source);
     let of_address = [
-        ("--interface", arguments.interface.is_some()),
-        ("--discovery", arguments.discovery.is_some()),
+        ("--interface", given.has("interface")),
+        ("--discovery", given.has("discovery")),
+        ("--topic", given.has("topic")),
     ];
     if let Some((option, _)) = of_address.into_iter().find(|(_, is_given)| *is_given) {
         return Err(explain::with_help(
@@ -123,7 +162,7 @@ fn configured(
                 "{option} is for an address, and {} is a file",
                 path.display()
             ),
-            "A configuration has network_interface and DiscoveryAddress itself; docs/pubsub.md describes them.",
+            "A configuration has network_interface, DiscoveryAddress and the topics itself; docs/pubsub.md describes them.",
         ));
     }
     let (mut file, _) = config::read(path, None)?;

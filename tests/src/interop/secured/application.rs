@@ -83,7 +83,7 @@ impl Foreign {
         let folder = text(certificates);
         let listed = sandbox.rows(&["trust", "list", "--certificates", folder]);
         let rejected = listed.iter().find(|row| {
-            row["folder"] == "rejected" && row["application_uri"] == self.application.as_str()
+            row["folder"] == "rejected" && row["applicationUri"] == self.application.as_str()
         });
         let thumbprint = rejected.and_then(|row| row["thumbprint"].as_str());
         let thumbprint = thumbprint.unwrap_or_else(|| panic!("it is not rejected: {listed:?}"));
