@@ -228,7 +228,7 @@ fn numbers(messages: &[Vec<u8>]) -> Vec<u16> {
 #[test]
 fn the_messages_of_an_interval_are_numbered_from_1() {
     let long = Variant::from(vec![7_u8; 1000]);
-    let mut setup = Setup::new(&[long.clone()]);
+    let mut setup = Setup::new(std::slice::from_ref(&long));
     setup.cells = [(NodeId::numeric(1, 0), Arc::new(Cell::of(&long)))].into();
     with_numbers(&mut setup);
     setup.group.max_network_message_size = 300;
