@@ -5,9 +5,12 @@
 //! never wait for it.
 
 mod apply;
+mod attribute_change;
+mod attribute_writes;
 mod binding;
 mod counted;
 mod counters;
+mod data_type_definition;
 mod definition;
 mod edit;
 mod error;
@@ -36,6 +39,7 @@ mod types;
 mod view;
 
 pub use apply::NewBinding;
+pub use attribute_writes::AttributeWrites;
 pub use definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 pub use edit::{Edit, NewReference};
 pub use error::AddressSpaceError;

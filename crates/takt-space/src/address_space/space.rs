@@ -8,6 +8,7 @@ use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
+use super::attribute_writes::{AttributeWrites, Hook};
 use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
@@ -33,6 +34,8 @@ pub struct AddressSpace {
     /// The memory budget for additions by clients.
     pub(super) memory: MemoryBudget,
     pub(super) created: DateTime,
+    /// Rules for Writes of attributes.
+    pub(super) attribute_writes: Hook,
 }
 
 impl AddressSpace {
@@ -56,12 +59,25 @@ impl AddressSpace {
             max_nodes,
             memory,
             created: DateTime::now(),
+            attribute_writes: Hook::default(),
         }
     }
 
     /// Returns the NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.namespaces
+    }
+
+    /// Sets the rules for Writes of attributes; a second call has no effect.
+    pub fn set_attribute_writes(&self, rules: Arc<dyn AttributeWrites>) {
+        self.attribute_writes.set(rules);
+    }
+
+    /// Returns the rules for Writes of attributes, if there are any.
+    #[inline]
+    #[must_use]
+    pub fn attribute_writes(&self) -> Option<&dyn AttributeWrites> {
+        self.attribute_writes.get()
     }
 
     /// Returns the time of creation of the address space: the source timestamp of values from the standard's table.
