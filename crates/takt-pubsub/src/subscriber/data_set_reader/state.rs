@@ -95,6 +95,9 @@ impl DataSetReader {
         // `accept` has counted it already.
         self.statistics.received -= 1;
         self.statistics.without_key_frame += 1;
+        // The values are those of other metadata, and not the current ones any more.
+        self.has_data = false;
+        self.set_condition(Condition::Preparing);
     }
 
     /// Notes a message that is invalid, or of an unknown kind.

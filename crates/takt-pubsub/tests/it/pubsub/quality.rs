@@ -18,6 +18,8 @@ use takt_ua::structures::{
 };
 use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
 
+use takt_wire::{AnnouncementContent, DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
+
 use super::json;
 use crate::support::{Setup, now};
 
@@ -398,6 +400,60 @@ fn after_a_gap_the_fields_that_do_not_come_are_uncertain() {
     step(&mut subscriber, [Some(15), None], true);
     let found = step(&mut subscriber, [None, None], false);
     assert_eq!(of(found), [value(15, good), value(14, good)]);
+}
+
+/// New metadata comes between delta frames, which refer to a key frame of its version.
+#[test]
+fn values_wait_for_a_key_frame_of_new_metadata() {
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    let version = |minor_version| ConfigurationVersionDataType {
+        major_version: 1,
+        minor_version,
+    };
+    let mut setup = Setup::new(&values);
+    setup.writer().key_frame_count = 5;
+    setup.reader.data_set_meta_data.configuration_version = version(1);
+    setup.data_set.data_set_meta_data.configuration_version = version(2);
+    for meta_data in [
+        &mut setup.data_set.data_set_meta_data,
+        &mut setup.reader.data_set_meta_data,
+    ] {
+        for (field, name) in meta_data.fields.iter_mut().zip(["A", "B"]) {
+            field.name = name.into();
+        }
+    }
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let (mut time, mut seen) = (now(), Statuses::default());
+    let mut step = |subscriber: &mut Subscriber, value| {
+        set(&setup.cell(0), value);
+        time.instant += Duration::from_millis(10);
+        pass(&mut group, subscriber, time, &mut seen);
+        [0, 1].map(|index| setup.target(index).get().unwrap().status_code())
+    };
+    let (good, waits) = (StatusCode::Good, StatusCode::BadWaitingForInitialData);
+    assert_eq!(step(&mut subscriber, 10), [good; 2]);
+    assert_eq!(step(&mut subscriber, 11), [good; 2]);
+    let content = AnnouncementContent::DataSetMetaData {
+        data_set_writer_id: 7,
+        meta_data: Box::new(setup.data_set.data_set_meta_data.clone()),
+        status_code: good,
+    };
+    let announcement = DiscoveryAnnouncement {
+        sequence_number: 0,
+        content,
+    };
+    let payload = Payload::DiscoveryAnnouncement(Box::new(announcement));
+    let announcement = NetworkMessage::discovery(PublisherId::UInt16(4), payload);
+    let mut announcement = announcement.encode_to_vec().unwrap();
+    subscriber
+        .receive(now(), UP, &mut announcement, &mut ())
+        .unwrap();
+    for value in 12..15 {
+        assert_eq!(step(&mut subscriber, value), [waits; 2]);
+        let state = subscriber.reader_state(0, UP);
+        assert_eq!(state, Some(PubSubState::PreOperational));
+    }
+    assert_eq!(step(&mut subscriber, 15), [good; 2]);
 }
 
 /// Returns a NetworkMessage of the setup's writer with these DataSetMessages.
