@@ -59,11 +59,11 @@ pub struct ClientRow {
     pub failures: Vec<String>,
     /// 99th percentile beside the attack in each round, in µs.
     pub rounds: Vec<f64>,
-    /// What the rounds say about the [`GOAL`].
+    /// Verdict of the rounds on the [`GOAL`].
     pub goal: GoalVerdict,
 }
 
-/// Returns what the 99th percentiles of the rounds say about the [`GOAL`].
+/// Returns the verdict of the 99th percentiles of the rounds on the [`GOAL`].
 pub(super) fn goal(rounds: &[f64]) -> GoalVerdict {
     let estimate = SortedTimes::new(rounds.to_vec()).median_estimate();
     estimate.map_or(GoalVerdict::Undecided, |estimate| {

@@ -107,7 +107,7 @@ struct Row {
     median_ratio: Option<Estimate>,
     /// Processor time of the adaptive policy, divided by that of sleeping, where sleeping has the better median.
     cpu_ratio: Option<Estimate>,
-    /// What the series say about the goal.
+    /// Verdict of the series on the goal.
     goal: GoalVerdict,
 }
 
