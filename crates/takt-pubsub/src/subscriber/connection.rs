@@ -90,6 +90,8 @@ pub struct Subscriber {
     told: Option<PubSubState>,
     /// Limit of the readers for discovered DataSetWriters.
     pub(super) max_discovered: usize,
+    /// Number of readers that were made for the current message.
+    pub(super) made_for_message: usize,
     /// Memory for names, metadata and layouts of Publishers.
     pub(super) memory: MemoryBudget,
     /// Number of messages that no reader takes.
@@ -116,6 +118,7 @@ impl Default for Subscriber {
             changes: StateChanges::default(),
             told: None,
             max_discovered: 0,
+            made_for_message: 0,
             memory: default_budget(),
             unclaimed: 0,
             undecodable: 0,

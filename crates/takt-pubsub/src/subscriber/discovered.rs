@@ -18,7 +18,8 @@ use crate::error::ReceiveError;
 use crate::time::Now;
 
 impl Subscriber {
-    /// Makes a reader for a DataSetWriter that sends, if it has none yet.
+    /// Makes a reader for a DataSetWriter that sends, if it has none yet. Returns `false` if the message has made as many readers as
+    /// there may be: another one would only take the place of one of these.
     ///
     /// # Errors
     /// There is no room for the reader.
@@ -27,7 +28,7 @@ impl Subscriber {
         said: &Said<'_>,
         now: Now,
         observer: &mut dyn SubscriberObserver,
-    ) -> Result<(), ReceiveError> {
+    ) -> Result<bool, ReceiveError> {
         let is_this =
             |reader: &DataSetReader| reader.identity.as_ref().is_some_and(|it| it.is(said));
         if let Some(reader) = self.readers.iter_mut().find(|reader| is_this(reader)) {
@@ -35,14 +36,18 @@ impl Subscriber {
             if std::mem::take(&mut reader.is_announced) {
                 self.changes.note();
             }
-            return Ok(());
+            return Ok(true);
+        }
+        if self.made_for_message >= self.max_discovered {
+            return Ok(false);
         }
         let is_described = |reader: &DataSetReader| {
             let identity = reader.identity.as_ref();
             reader.is_announced && identity.is_some_and(|it| it.is_described_by(said))
         };
         let Some(index) = self.readers.iter().position(is_described) else {
-            return self.add_reader(said, false, now, observer);
+            self.made_for_message += 1;
+            return self.add_reader(said, false, now, observer).map(|()| true);
         };
         // The metadata came first, and may say less or more than the messages.
         let name = self.free_name(said);
@@ -52,13 +57,14 @@ impl Subscriber {
             reader.is_announced = false;
             self.changes.note();
         }
-        self.with_room(0, &is_this, observer, |subscriber| {
+        let kept = self.with_room(0, &is_this, observer, |subscriber| {
             let reader = subscriber.readers.iter_mut().find(|reader| is_this(reader));
             reader.map_or(Ok(()), |reader| {
                 let size = meta_data_size(&reader.meta_data);
                 reader.keep(size, "the metadata")
             })
-        })
+        });
+        kept.map(|()| true)
     }
 
     /// Makes a reader for a DataSetWriter whose metadata was announced, if it has none yet.

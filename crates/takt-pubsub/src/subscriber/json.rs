@@ -90,15 +90,25 @@ impl Subscriber {
         match self.decode_json(text, origin.link)? {
             JsonMessage::Data(network_message) => {
                 let mut claimed = network_message.messages.is_empty();
+                self.made_for_message = 0;
                 for message in &network_message.messages {
                     let source = JsonSource::of(&network_message, message, origin);
-                    if self.max_discovered > 0
-                        && let Err(error) = self
-                            .discover_writer(&source.said(), now, observer)
-                            .and_then(|()| self.learn_names(source, message, observer))
-                    {
-                        errors.push(error);
-                        continue;
+                    if self.max_discovered > 0 {
+                        match self.discover_writer(&source.said(), now, observer) {
+                            Ok(true) => {}
+                            Ok(false) => {
+                                self.note_unclaimed(origin.link, &source.said(), observer);
+                                continue;
+                            }
+                            Err(error) => {
+                                errors.push(error);
+                                continue;
+                            }
+                        }
+                        if let Err(error) = self.learn_names(source, message, observer) {
+                            errors.push(error);
+                            continue;
+                        }
                     }
                     match self.pass_on_json(source, message, now, connection, observer) {
                         Ok(Some(count)) => {

@@ -211,7 +211,10 @@ impl Subscriber {
         let unnamed = message.data_set_writer_ids().next().is_none();
         for id in ids.chain(unnamed.then_some(None)) {
             let said = Said::of_uadp(message, id, origin);
-            outcome = outcome.and(self.discover_writer(&said, now, observer));
+            // The ids of a message are few.
+            self.made_for_message = 0;
+            let discovered = self.discover_writer(&said, now, observer);
+            outcome = outcome.and(discovered.map(|_| ()));
         }
         outcome
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use takt_cell::Cell;
 use takt_pubsub::publisher::WriterGroup;
 use takt_pubsub::subscriber::*;
-use takt_pubsub::{Now, PublishError, ReceiveError};
+use takt_pubsub::{LossCause, Now, PublishError, ReceiveError};
 use takt_ua::enumerations::{
     DataSetFieldContentMask, JsonDataSetMessageContentMask as DataSetMask,
     JsonNetworkMessageContentMask as Mask, MessageSecurityMode, PubSubState,
@@ -397,4 +397,34 @@ fn messages_of_other_writers_are_not_received() {
         count(&|reader| reader.message_settings = uadp.clone(), &data),
         0
     );
+}
+
+/// A message of a stranger has more DataSetWriters than readers can be made: those that it has made are kept, and the work for the
+/// others is little.
+#[test]
+fn a_message_of_many_writers_makes_readers_once() {
+    #[derive(Default)]
+    struct Forgotten(usize);
+    impl SubscriberObserver for Forgotten {
+        fn forgotten(&mut self, _: &str) {
+            self.0 += 1;
+        }
+    }
+    let mut subscriber = Subscriber::discovering(20);
+    let messages = |ids: std::ops::Range<u32>| {
+        let one = |id| format!("{{\"DataSetWriterId\":{id},\"Payload\":{{\"A\":1}}}}");
+        let all: Vec<String> = ids.map(one).collect();
+        let head = "\"MessageId\":\"m\",\"MessageType\":\"ua-data\",\"PublisherId\":\"p\"";
+        format!("{{{head},\"Messages\":[{}]}}", all.join(","))
+    };
+    let mut forgotten = Forgotten::default();
+    let mut receive = |text: String| {
+        let mut bytes = text.into_bytes();
+        let received = subscriber.receive(now(), UP, &mut bytes, &mut forgotten);
+        let unclaimed = subscriber.losses().of(LossCause::Unclaimed);
+        (received.unwrap().accepted, unclaimed, forgotten.0)
+    };
+    assert_eq!(receive(messages(0..2000)), (20, 1980, 0));
+    // Another message may take their places.
+    assert_eq!(receive(messages(3000..3005)), (5, 1980, 5));
 }
