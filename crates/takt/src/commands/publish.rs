@@ -2,10 +2,11 @@
 
 mod given_values;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use takt_app::Mirror;
 use takt_cell::Cell;
 use takt_pubsub::configuration::ConfigurationFile;
@@ -13,6 +14,7 @@ use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedV
 use takt_pubsub::runtime::{ComponentState, PubSub};
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
 use takt_ua::NodeId;
+use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
 
 use self::given_values::GivenValues;
@@ -22,6 +24,7 @@ use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
 use super::pubsub::running::{Running, connect, explain_start, refuse_stray_user, runtime_options};
 use crate::arguments::{ControlLoopArguments, Given, PublishArguments};
+use crate::output::joined;
 use crate::server_interrupt;
 use crate::{explain, output};
 
@@ -116,7 +119,11 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         ));
     }
     let live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !arguments.control.json;
+    let mut states = BTreeMap::new();
     while running.goes_on() {
+        if arguments.control.json {
+            print_changes(&mut states, &running.pub_sub);
+        }
         if live {
             let groups = running.pub_sub.writer_groups();
             let rows: Vec<_> = groups.map(|group| row(&group)).collect();
@@ -129,7 +136,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         .pub_sub
         .writer_groups()
         .map(|group| match arguments.control.json {
-            true => component_json("writerGroup", &group).to_string(),
+            true => result(&group).to_string(),
             false => row(&group),
         })
         .collect();
@@ -138,6 +145,26 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         false => rows.iter().for_each(output::line),
     }
     running.finish()
+}
+
+/// Prints the states of WriterGroups that have changed, for programs.
+fn print_changes(states: &mut BTreeMap<String, PubSubState>, pub_sub: &PubSub) {
+    for ComponentState { name, state, .. } in pub_sub.writer_groups() {
+        if states.insert(name.clone(), state) != Some(state) {
+            output::line(json!({"writerGroup": name, "state": format!("{state:?}")}));
+        }
+    }
+}
+
+/// Returns the result of a WriterGroup for programs.
+fn result(group: &ComponentState) -> Value {
+    let statistics = &group.statistics;
+    let of_writers = json!({
+        "fastPathMessages": statistics.fixed,
+        "overruns": statistics.overruns,
+        "maxWakeUpLatencyNs": statistics.max_wake_up_latency,
+    });
+    joined(component_json("writerGroup", group), of_writers)
 }
 
 fn row(group: &ComponentState) -> String {

@@ -231,6 +231,8 @@ struct DataSet {
     timestamp: Option<DateTime>,
     status: StatusCode,
     fields: Vec<Field>,
+    /// Fields that the message does not have, with the new StatusCodes of their last values.
+    absent: Vec<(usize, StatusCode)>,
     /// DataTypes of the metadata.
     types: Arc<DescribedTypes>,
 }
@@ -307,6 +309,7 @@ impl SubscriberObserver for Told {
             timestamp: received.timestamp,
             status: received.status,
             fields: fields.collect(),
+            absent: received.absent().collect(),
             types,
         };
         // The thread that shows events may have ended.
@@ -345,8 +348,37 @@ struct Reader {
     last: u64,
     missing: u64,
     sequence_number: Option<u32>,
-    /// Names and values in the form in which they are shown.
-    fields: BTreeMap<usize, (String, String)>,
+    fields: BTreeMap<usize, ShownField>,
+}
+
+/// Last value of a field.
+struct ShownField {
+    name: String,
+    /// Text of the value.
+    text: String,
+    /// Status and time, without the value.
+    quality: DataValue,
+}
+
+impl ShownField {
+    fn line(&self) -> String {
+        let quality = output::data_value(&self.quality, |_| String::new());
+        match (self.text.as_str(), quality.as_str()) {
+            ("", quality) => quality.to_owned(),
+            (text, "") => text.to_owned(),
+            (text, quality) => format!("{text}  {quality}"),
+        }
+    }
+
+    /// Changes the status of the value, because a message does not have it.
+    fn mark(&mut self, status: StatusCode) {
+        if status.is_bad() {
+            self.text.clear();
+            self.quality.status = Some(status);
+        } else if self.quality.status_code().is_good() {
+            self.quality.status = Some(status);
+        }
+    }
 }
 
 struct Shown<'a> {
@@ -403,11 +435,22 @@ impl Shown<'_> {
             let index = field.index;
             // A stranger's message can have any number of fields.
             if reader.fields.len() < MAX_SHOWN || reader.fields.contains_key(&index) {
-                let value = output::data_value(&field.value, |value| {
-                    values.text(value, field.data_type.as_ref())
-                });
-                let shown = (shortened(&field.name), shortened(&value));
+                let value = field.value.value.as_ref();
+                let text = value.map(|value| values.text(value, field.data_type.as_ref()));
+                let shown = ShownField {
+                    name: shortened(&field.name),
+                    text: shortened(&text.unwrap_or_default()),
+                    quality: DataValue {
+                        value: None,
+                        ..field.value.clone()
+                    },
+                };
                 reader.fields.insert(index, shown);
+            }
+        }
+        for (index, status) in &data_set.absent {
+            if let Some(field) = reader.fields.get_mut(index) {
+                field.mark(*status);
             }
         }
     }
@@ -458,11 +501,11 @@ impl Shown<'_> {
             let width = reader
                 .fields
                 .values()
-                .map(|(name, _)| name.chars().count())
+                .map(|field| field.name.chars().count())
                 .max()
                 .unwrap_or(0);
-            for (name, value) in reader.fields.values() {
-                lines.push(format!("  {name:width$}  {value}"));
+            for field in reader.fields.values() {
+                lines.push(format!("  {:width$}  {}", field.name, field.line()));
             }
         }
         if lines.is_empty() {
@@ -545,5 +588,26 @@ impl DataSet {
             "status": self.status.to_string(),
             "fields": fields.collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_a_message_does_not_have_is_marked() {
+        let mut field = ShownField {
+            name: "Speed".to_owned(),
+            text: "7".to_owned(),
+            quality: DataValue::default(),
+        };
+        assert_eq!(field.line(), "7");
+        field.mark(StatusCode::UncertainLastUsableValue);
+        assert_eq!(field.line(), "7  UncertainLastUsableValue");
+        field.mark(StatusCode::BadConfigurationError);
+        assert_eq!(field.line(), "BadConfigurationError");
+        field.mark(StatusCode::UncertainLastUsableValue);
+        assert_eq!(field.line(), "BadConfigurationError");
     }
 }

@@ -341,3 +341,26 @@ fn the_kernel_of_the_lab_and_interfaces_are_objects() {
     assert_eq!(finished.stdout, "");
     let _ = finished.expect_failure();
 }
+
+#[test]
+fn publishing_prints_states_and_results() {
+    let sandbox = Sandbox::new();
+    let example = repository().join("examples/pubsub/publisher.toml");
+    let publish = ["publish", example.to_str().unwrap(), "--simulate", "--json"];
+    let mut process = Process::spawn("takt publish", &mut sandbox.takt(&publish));
+    // States come while messages are published; the first ones may be those before the start.
+    loop {
+        let event: Value = serde_json::from_str(&process.next_line(PATIENCE)).unwrap();
+        assert_eq!(event["writerGroup"], "UDP/Fast");
+        if event["state"] == "Operational" {
+            break;
+        }
+    }
+    process.signal(Signal::INT);
+    let printed = objects(&process.finish(PATIENCE).expect_success());
+    let result = printed.last().unwrap();
+    assert!(result["networkMessages"].as_u64() > Some(0), "{result}");
+    for key in ["fastPathMessages", "overruns", "maxWakeUpLatencyNs"] {
+        assert!(result[key].is_u64(), "{key}: {result}");
+    }
+}

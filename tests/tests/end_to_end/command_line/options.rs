@@ -106,6 +106,33 @@ fn given_values_are_checked_before_anything_is_published() {
     }
 }
 
+#[test]
+fn given_arrays_are_not_longer_than_their_fields() {
+    let sandbox = Sandbox::new();
+    let text = std::fs::read_to_string(file("examples/pubsub/publisher.toml")).unwrap();
+    let scalar = "name = \"Speed\", data_type = \"Double\"";
+    assert!(text.contains(scalar));
+    let array = format!("{scalar}, value_rank = 1, array_dimensions = [2]");
+    let path = sandbox.data_directory().join("publisher.toml");
+    std::fs::write(&path, text.replace(scalar, &array)).unwrap();
+    let publish = [
+        "publish",
+        path.to_str().unwrap(),
+        "--simulate",
+        "--for",
+        "100ms",
+        "--set",
+    ];
+    let longest = sandbox.run(&[&publish[..], &["Speed=[1, 2]"]].concat());
+    let _ = longest.expect_success();
+    let longer = [&publish[..], &["Speed=[1, 2, 3]"]].concat();
+    fails(
+        &sandbox,
+        &longer,
+        &["Speed", "3 elements", "array_dimensions"],
+    );
+}
+
 /// The same name in two DataSets has the type of each.
 #[test]
 fn given_values_have_the_types_of_their_fields() {

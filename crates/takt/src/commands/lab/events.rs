@@ -43,24 +43,14 @@ impl<'a> CaseEvents<'a> {
         }
     }
 
-    /// Prints the cases with a result that have ended since the last call.
+    /// Prints the cases that have ended since the last call.
     pub(super) fn print_new(&mut self) {
-        let has_result = |case: &RunCase| case.failure.is_some() || !case.applications.is_empty();
-        self.print(has_result);
-    }
-
-    /// Prints all other cases, at the end of the run: those with cross traffic alone have no application.
-    pub(super) fn print_rest(&mut self) {
-        self.print(|_| true);
-    }
-
-    fn print(&mut self, has_ended: impl Fn(&RunCase) -> bool) {
         // The file is replaced while cases run. One that cannot be read now is read again later.
         let Ok(description) = RunDescription::read(self.directory) else {
             return;
         };
         let cases = description.cases.iter().skip(self.printed);
-        for case in cases.take_while(|case| has_ended(case)) {
+        for case in cases.take_while(|case| case.has_ended()) {
             self.printed += 1;
             output::line(object(self.printed, self.directory, case));
         }

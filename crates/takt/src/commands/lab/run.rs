@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
         }
     }
     if arguments.json {
-        cases.print_rest();
+        cases.print_new();
     }
     finish(&directory, arguments.json)
 }

@@ -49,6 +49,7 @@ pub(super) fn of(
             for field in fields.filter(|field| field.name.as_str() == name) {
                 is_known = true;
                 let value = parsed(text, field, meta_data);
+                let value = value.and_then(|value| check_length(&value, field).map(|()| value));
                 let value = value.map_err(|error| {
                     error.wrap_err(format!(
                         "--set {} has a wrong value",
@@ -109,6 +110,25 @@ fn parsed(
     // For any type, the form decides.
     let built_in_type = built_in_type.filter(|it| *it != BuiltInType::Variant);
     parse_as(text, built_in_type, rank)
+}
+
+/// Refuses an array that is longer than the field says: ArrayDimensions are greatest lengths, and 0 is an unknown one (OPC 10000-3,
+/// 5.6.2).
+fn check_length(value: &Variant, field: &FieldMetaData) -> miette::Result<()> {
+    let (Variant::Array(array), &[most]) = (value, field.array_dimensions.as_slice()) else {
+        return Ok(());
+    };
+    let fits = u32::try_from(array.len()).is_ok_and(|length| length <= most);
+    match most == 0 || fits {
+        true => Ok(()),
+        false => Err(explain::with_help(
+            format!(
+                "the value has {} elements, the field at most {most}",
+                array.len()
+            ),
+            "array_dimensions of the field in the configuration is its greatest length.",
+        )),
+    }
 }
 
 /// Explains that no field has a name.
