@@ -1,8 +1,8 @@
 //! Attacks on a server, and their effect on a second client.
 //!
 //! The attackers are those of the end-to-end tests (`takt-attack`). This benchmark measures a second client beside them, over
-//! `opc.tcp` and `opc.iox2` at a steady rate: without an attack, with it, and both once more. The repetition tells a temporary
-//! disturbance of the machine from the attack.
+//! `opc.tcp` and `opc.iox2` at a steady rate: without an attack, with it, and both again in each further round. The rounds tell a
+//! temporary disturbance of the machine from the attack, and only their interval decides about the goal.
 
 mod options;
 mod rounds;
@@ -47,8 +47,8 @@ pub fn run(
         None => programs::required(PRODUCT, "--server names another one")?,
     };
     report.note(&format!(
-        "Each second client reads {} times per second; phases of {} s: idle, attack, idle, attack.",
-        options.rate, options.seconds
+        "Each second client reads {} times per second; {} rounds of {} s without and {} s with the attack. Goal: p99 at most 10 ms.",
+        options.rate, options.rounds, options.seconds, options.seconds
     ));
     if options.divide > 1 {
         report.note(&format!(

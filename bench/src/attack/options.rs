@@ -12,8 +12,11 @@ pub struct Options {
     /// Only these attacks, by name or a part of it; --list names them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Duration of each phase: idle, attack, idle, attack.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
+    /// Rounds of an idle phase and one with the attack. Fewer than 6 decide no goal.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// Duration of each phase in seconds.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub seconds: u32,
     /// Reads per second of each second client.
     #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -1,4 +1,4 @@
-//! Measurement of one attack: idle, attack, idle, attack.
+//! Measurement of one attack in rounds: idle, attack.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,7 @@ use takt_attack::{Attack, AttackObserver, AttackTarget, Slices, Tally, Usage};
 use takt_statistics::TimeHistogram;
 
 use super::options::Options;
-use super::row::{ClientRow, GOAL, Row};
+use super::row::{ClientRow, Row, goal};
 use super::victim::Victim;
 use crate::error::{BenchError, check_interrupt};
 use crate::measure::Percentiles;
@@ -29,6 +29,8 @@ struct Seen {
     observer: AttackObserver,
     idle: TimeHistogram,
     attacked: TimeHistogram,
+    /// 99th percentile beside the attack in each round, in µs.
+    rounds: Vec<f64>,
     failures: Vec<String>,
 }
 
@@ -44,12 +46,16 @@ impl Seen {
             observer: AttackObserver::start(target, endpoint, rate, false)?,
             idle: TimeHistogram::of_a_minute(),
             attacked: TimeHistogram::of_a_minute(),
+            rounds: Vec::new(),
             failures: Vec::new(),
         })
     }
 
     fn take(&mut self, is_attacked: bool) {
         let seen = self.observer.take();
+        if is_attacked && seen.latency.count() > 0 {
+            self.rounds.push(Percentiles::of_nanos(&seen.latency).p99);
+        }
         let all = if is_attacked {
             &mut self.attacked
         } else {
@@ -66,7 +72,8 @@ impl Seen {
             idle: Percentiles::of_nanos(&self.idle),
             attacked,
             failures: self.failures.clone(),
-            within_goal: attacked.p99 <= GOAL && self.failures.is_empty(),
+            goal: goal(&self.rounds),
+            rounds: self.rounds.clone(),
         }
     }
 }
@@ -142,7 +149,7 @@ fn phases(
         ..
     } = *setting;
     let phase = Duration::from_secs(u64::from(options.seconds));
-    for _ in 0..2 {
+    for _ in 0..options.rounds {
         pause(phase, interrupted)?;
         for client in &mut *clients {
             client.take(false);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use takt_attack::Tally;
 use takt_figures::number::measured;
 use takt_figures::{Column, Table};
+use takt_statistics::{GoalVerdict, SortedTimes};
 
 use crate::measure::Percentiles;
 
@@ -56,8 +57,18 @@ pub struct ClientRow {
     pub attacked: Percentiles,
     /// Messages of failed requests.
     pub failures: Vec<String>,
-    /// True if the 99th percentile beside the attack is within the [`GOAL`].
-    pub within_goal: bool,
+    /// 99th percentile beside the attack in each round, in µs.
+    pub rounds: Vec<f64>,
+    /// Verdict of the rounds on the [`GOAL`].
+    pub goal: GoalVerdict,
+}
+
+/// Returns the verdict of the 99th percentiles of the rounds on the [`GOAL`].
+pub(super) fn goal(rounds: &[f64]) -> GoalVerdict {
+    let estimate = SortedTimes::new(rounds.to_vec()).median_estimate();
+    estimate.map_or(GoalVerdict::Undecided, |estimate| {
+        GoalVerdict::at_most(&estimate, GOAL)
+    })
 }
 
 /// Returns the table of latencies, without rows.
@@ -81,10 +92,9 @@ pub(super) fn latency_cells(row: &Row) -> Vec<Vec<String>> {
     let ms = |micros: f64| measured(micros / 1000.0);
     let cells = |(index, client): (usize, &ClientRow)| {
         let name = if index == 0 { row.attack.as_str() } else { "" };
-        let verdict = match (client.failures.is_empty(), client.within_goal) {
-            (false, _) => "failed",
-            (true, true) => "yes",
-            (true, false) => "no",
+        let verdict = match client.failures.is_empty() {
+            false => "failed",
+            true => client.goal.name(),
         };
         vec![
             name.to_owned(),
@@ -143,6 +153,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_six_rounds_decide_about_the_goal() {
+        assert_eq!(goal(&[]), GoalVerdict::Undecided);
+        assert_eq!(goal(&[1_000.0; 2]), GoalVerdict::Undecided);
+        assert_eq!(goal(&[1_000.0; 6]), GoalVerdict::Shown);
+        assert_eq!(goal(&[20_000.0; 6]), GoalVerdict::Refuted);
+        let mixed = [1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0, 20_000.0];
+        assert_eq!(goal(&mixed), GoalVerdict::Undecided);
+    }
+
+    #[test]
     fn lines_fit_a_terminal() {
         let percentiles = Percentiles {
             samples: 1,
@@ -157,7 +177,8 @@ mod tests {
             idle: percentiles,
             attacked: percentiles,
             failures: vec!["x".to_owned()],
-            within_goal: false,
+            rounds: Vec::new(),
+            goal: GoalVerdict::Undecided,
         };
         let row = Row {
             attack: "abandoned-sessions".to_owned(),

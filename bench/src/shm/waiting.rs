@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_figures::{Column, Progress, Report, Table};
 use takt_rt::{affinity, process};
+use takt_statistics::{Estimate, GoalVerdict, SortedTimes};
 
 use super::options::Options;
 use crate::assignment::Assignment;
@@ -35,6 +36,10 @@ const SERIES: Duration = Duration::from_secs(1);
 const RATES: [Option<&str>; 4] = [Some("100Hz"), Some("1kHz"), Some("10kHz"), None];
 /// Policies in the order in which they are measured.
 const POLICIES: [Wait; 3] = [Wait::Spin, Wait::Adaptive, Wait::Sleep];
+/// Their places in [`POLICIES`].
+const SPIN: usize = 0;
+const ADAPTIVE: usize = 1;
+const SLEEP: usize = 2;
 /// Largest cost of adaptive waiting, as a multiple of the better one of the two other policies.
 const GOAL: f64 = 1.2;
 
@@ -69,7 +74,7 @@ const PLACES: [Place; 4] = [
     },
 ];
 
-/// Results of one policy at one rate.
+/// Results of one policy at one rate, in one series.
 #[derive(Debug)]
 struct Figures {
     durations: Samples,
@@ -92,41 +97,66 @@ struct Row {
     cores: &'static str,
     /// Requests per second; none for back to back.
     rate: Option<f64>,
-    /// Medians in microseconds: spin, adaptive, sleep; none if not measured.
+    /// Medians in microseconds: spin, adaptive, sleep; none if not measured. Each is the median of the series.
     median: [Option<f64>; 3],
     /// 99th percentiles, likewise.
     p99: [Option<f64>; 3],
     /// Processor time of client and server for each request, in microseconds, likewise.
     cpu: [Option<f64>; 3],
     /// Median of the adaptive policy, divided by the better one of the others.
-    median_ratio: f64,
+    median_ratio: Option<Estimate>,
     /// Processor time of the adaptive policy, divided by that of sleeping, where sleeping has the better median.
-    cpu_ratio: Option<f64>,
+    cpu_ratio: Option<Estimate>,
+    /// Verdict of the series on the goal.
+    goal: GoalVerdict,
 }
 
+/// Figures of the three policies in one series; none if not measured.
+type OfSeries = [Option<Figures>; 3];
+
 impl Row {
-    fn new(place: Place, rate: Option<RequestRate>, figures: &[Option<Figures>; 3]) -> Self {
-        let each = |metric: fn(&Figures) -> f64| figures.each_ref().map(|f| f.as_ref().map(metric));
-        let median = each(|figures| figures.durations.percentiles().p50);
-        let cpu = each(Figures::cpu_micros);
-        let [spin, adaptive, sleep] = median.map(|median| median.unwrap_or(f64::INFINITY));
-        let cpu_ratio = match (spin < sleep, cpu) {
-            (false, [_, Some(adaptive), Some(sleep)]) => Some(adaptive / sleep),
-            _ => None,
+    fn new(place: Place, rate: Option<RequestRate>, series: &[OfSeries]) -> Self {
+        let all = |policy: usize, metric: fn(&Figures) -> f64| -> Vec<f64> {
+            let figures = series.iter().filter_map(|it| it.get(policy)?.as_ref());
+            figures.map(metric).collect()
         };
+        let each = |metric: fn(&Figures) -> f64| {
+            [0, 1, 2].map(|policy| SortedTimes::new(all(policy, metric)).median())
+        };
+        let p50 = |figures: &Figures| figures.durations.percentiles().p50;
+        let median = each(p50);
+        // Both parts of a ratio are of one series: they were measured one soon after the other.
+        let ratio = |above: fn(&OfSeries) -> Option<f64>, below: fn(&OfSeries) -> Option<f64>| {
+            let pairs = series
+                .iter()
+                .filter_map(|it| Some((above(it)?, below(it)?)));
+            let ratios = pairs
+                .filter(|(_, below)| *below > 0.0)
+                .map(|(above, below)| above / below);
+            SortedTimes::new(ratios.collect()).median_estimate()
+        };
+        let [spin, _, sleep] = median.map(|median| median.unwrap_or(f64::INFINITY));
+        let cpu_ratio = match spin < sleep {
+            true => None,
+            false => ratio(|it| cpu(it, ADAPTIVE), |it| cpu(it, SLEEP)),
+        };
+        let median_ratio = ratio(
+            |it| micros(it, ADAPTIVE),
+            |it| {
+                let others = [micros(it, SPIN), micros(it, SLEEP)];
+                others.into_iter().flatten().reduce(f64::min)
+            },
+        );
         Self {
             cores: place.name,
             rate: rate.map(RequestRate::hertz),
             median,
             p99: each(|figures| figures.durations.percentiles().p99),
-            cpu,
-            median_ratio: adaptive / spin.min(sleep),
+            cpu: each(Figures::cpu_micros),
+            goal: goal(median_ratio.as_ref(), cpu_ratio.as_ref()),
+            median_ratio,
             cpu_ratio,
         }
-    }
-
-    fn meets_the_goal(&self) -> bool {
-        self.median_ratio <= GOAL && self.cpu_ratio.is_none_or(|ratio| ratio <= GOAL)
     }
 
     /// Returns the cells of the table.
@@ -138,13 +168,35 @@ impl Row {
             .rate
             .map_or_else(|| "most".to_owned(), |rate| format!("{rate:.0}"));
         let figures = self.median.into_iter().chain(self.cpu);
-        let ratios = [Some(self.median_ratio), self.cpu_ratio];
-        let goal = if self.meets_the_goal() { "yes" } else { "no" };
+        let ratios = [self.median_ratio, self.cpu_ratio].map(|it| it.map(|it| it.value));
         [self.cores.to_owned(), rate]
             .into_iter()
             .chain(figures.chain(ratios).map(two_digits))
-            .chain([goal.to_owned()])
+            .chain([self.goal.to_string()])
             .collect()
+    }
+}
+
+fn micros(series: &OfSeries, policy: usize) -> Option<f64> {
+    let figures = series.get(policy)?.as_ref()?;
+    Some(figures.durations.percentiles().p50)
+}
+
+fn cpu(series: &OfSeries, policy: usize) -> Option<f64> {
+    Some(series.get(policy)?.as_ref()?.cpu_micros())
+}
+
+/// Returns the verdict on the goal: both ratios are at most [`GOAL`], the second one where it counts.
+fn goal(median: Option<&Estimate>, cpu: Option<&Estimate>) -> GoalVerdict {
+    let Some(median) = median else {
+        return GoalVerdict::Undecided;
+    };
+    let verdicts = [Some(median), cpu].map(|it| it.map(|it| GoalVerdict::at_most(it, GOAL)));
+    let has = |wanted| verdicts.iter().flatten().any(|it| *it == wanted);
+    match (has(GoalVerdict::Refuted), has(GoalVerdict::Undecided)) {
+        (true, _) => GoalVerdict::Refuted,
+        (false, true) => GoalVerdict::Undecided,
+        (false, false) => GoalVerdict::Shown,
     }
 }
 
@@ -170,7 +222,7 @@ fn columns() -> Vec<Column> {
             .group("adaptive / better")
             .at_least(6),
     );
-    columns.push(Column::text("within goal"));
+    columns.push(Column::text("goal").at_least(9));
     columns
 }
 
@@ -184,7 +236,7 @@ pub(super) fn run<L: FnMut(String)>(
     report.note(
         "Reads of 4 B over shared memory; the client sleeps between requests. µs; CPU: client and server together, for each request.",
     );
-    report.note("Goal of this run, which has no interval: median at most 1.2 of the better one; where sleeping is better, CPU at most 1.2 of sleeping.");
+    report.note("Goal: median at most 1.2 of the better one; where sleeping is better, CPU at most 1.2 of sleeping. Ratios are medians over the series, and their intervals decide.");
     let layout = report.layout(&Table::new(columns()));
     report.line("");
     report.lines(layout.head());
@@ -213,12 +265,13 @@ fn measure_policies(
     place: Place,
     rate: Option<RequestRate>,
     interrupted: &AtomicBool,
-) -> Result<[Option<Figures>; 3], BenchError> {
-    let mut all = [None, None, None];
+) -> Result<Vec<OfSeries>, BenchError> {
+    let mut all = Vec::new();
     let progress = Progress::new("series", options.series);
     for series in 0..options.series {
         progress.show(series);
-        let mut turn: Vec<_> = POLICIES.iter().zip(&mut all).collect();
+        let mut figures = [None, None, None];
+        let mut turn: Vec<_> = POLICIES.iter().zip(&mut figures).collect();
         if series % 2 == 1 {
             turn.reverse();
         }
@@ -228,16 +281,9 @@ fn measure_policies(
                 continue;
             }
             check_interrupt(interrupted)?;
-            let measured = measure(setting, place, *policy, rate, interrupted)?;
-            match figures {
-                None => *figures = Some(measured),
-                Some(figures) => {
-                    figures.durations.add(&measured.durations);
-                    figures.cpu += measured.cpu;
-                    figures.requests += measured.requests;
-                }
-            }
+            *figures = Some(measure(setting, place, *policy, rate, interrupted)?);
         }
+        all.push(figures);
     }
     Ok(all)
 }
@@ -364,18 +410,49 @@ mod tests {
         })
     }
 
+    /// Returns the row of series, each with microseconds and processor time of spin, adaptive and sleep.
+    fn row(series: &[[Option<(u64, u64)>; 3]]) -> Row {
+        let figures = |it: Option<(u64, u64)>| it.and_then(|(micros, cpu)| figures(micros, cpu));
+        let series: Vec<OfSeries> = series.iter().map(|it| it.map(figures)).collect();
+        Row::new(PLACES[1], None, &series)
+    }
+
     #[test]
     fn processor_time_counts_where_sleeping_is_better() {
-        let row = |spin, adaptive, sleep| Row::new(PLACES[1], None, &[spin, adaptive, sleep]);
-        let spinning_is_better = row(figures(10, 500), figures(11, 400), figures(70, 100));
-        assert!(spinning_is_better.meets_the_goal());
+        let six = |spin, adaptive, sleep| row(&[[spin, Some(adaptive), Some(sleep)]; 6]);
+        let spinning_is_better = six(Some((10, 500)), (11, 400), (70, 100));
+        assert_eq!(spinning_is_better.goal, GoalVerdict::Shown);
         assert_eq!(spinning_is_better.cpu_ratio, None);
-        let too_busy = row(figures(700, 500), figures(70, 150), figures(70, 100));
-        assert!((too_busy.cpu_ratio.unwrap() - 1.5).abs() < 1e-9);
-        assert!(!too_busy.meets_the_goal());
-        let too_slow = row(figures(10, 500), figures(13, 100), figures(70, 100));
-        assert!(!too_slow.meets_the_goal());
-        let one_core = row(None, figures(71, 101), figures(70, 100));
-        assert!(one_core.meets_the_goal() && one_core.cpu_ratio.is_some());
+        let too_busy = six(Some((700, 500)), (70, 150), (70, 100));
+        assert!((too_busy.cpu_ratio.unwrap().value - 1.5).abs() < 1e-9);
+        assert_eq!(too_busy.goal, GoalVerdict::Refuted);
+        let too_slow = six(Some((10, 500)), (13, 100), (70, 100));
+        assert_eq!(too_slow.goal, GoalVerdict::Refuted);
+        let one_core = six(None, (71, 101), (70, 100));
+        assert_eq!(one_core.goal, GoalVerdict::Shown);
+        assert!(one_core.cpu_ratio.is_some());
+    }
+
+    #[test]
+    fn only_intervals_over_the_series_decide() {
+        let series = |adaptive| [Some((10, 500)), Some((adaptive, 400)), Some((70, 100))];
+        // One series, however clear, decides nothing.
+        assert_eq!(row(&[series(10)]).goal, GoalVerdict::Undecided);
+        assert_eq!(row(&[series(30)]).goal, GoalVerdict::Undecided);
+        // The median of the series reaches the goal, and its interval does not.
+        let mixed = [10, 10, 11, 11, 12, 14].map(series);
+        let mixed = row(&mixed);
+        assert!(mixed.median_ratio.unwrap().value < GOAL);
+        assert_eq!(mixed.goal, GoalVerdict::Undecided);
+        assert_eq!(row(&[]).goal, GoalVerdict::Undecided);
+        // Series that are slow as a whole have the same ratios.
+        let slow = [1, 2, 3, 4, 5, 6].map(|factor| {
+            [
+                Some((10 * factor, 500)),
+                Some((11 * factor, 400)),
+                Some((70 * factor, 100)),
+            ]
+        });
+        assert_eq!(row(&slow).goal, GoalVerdict::Shown);
     }
 }

@@ -13,7 +13,16 @@ fn a_measured_attack_has_both_clients() {
         "attack",
         &["--only", "hello-only", "--server", takt, "--json"],
     );
-    bench.args(["--seconds", "1", "--divide", "20", "--rate", "50"]);
+    bench.args([
+        "--rounds",
+        "2",
+        "--seconds",
+        "1",
+        "--divide",
+        "20",
+        "--rate",
+        "50",
+    ]);
     sandbox.confine(&mut bench);
     let rows: Vec<Row> = support::objects(bench)
         .into_iter()

@@ -1,5 +1,7 @@
 //! Goals of the test with many servers: limits for Takt's Providers, and the fastest and the smallest of all peers.
 
+use takt_statistics::{Estimate, GoalVerdict, SortedTimes};
+
 use super::row::NodesRow;
 
 /// Memory of all Providers of Takt in bytes, at most.
@@ -11,8 +13,8 @@ const SERVERS: usize = 500;
 /// Peers whose servers are Providers.
 const PROVIDERS: [&str; 2] = ["takt-tcp", "takt-iox2"];
 
-/// Returns a line for each goal that the rows decide. Few servers decide none, and the best peer is known only if all were tested:
-/// `is_complete`.
+/// Returns a line for each goal, with the verdict of the rounds. Few servers decide none, and the best peer is known only if all were
+/// tested: `is_complete`.
 pub(super) fn goals(rows: &[NodesRow], is_complete: bool) -> Vec<String> {
     if rows.iter().any(|row| row.nodes < SERVERS) {
         return vec![format!(
@@ -21,18 +23,18 @@ pub(super) fn goals(rows: &[NodesRow], is_complete: bool) -> Vec<String> {
     }
     let complete: Vec<&NodesRow> = rows.iter().filter(|row| row.failure.is_none()).collect();
     let mut lines = Vec::new();
-    for row in complete
-        .iter()
-        .filter(|row| PROVIDERS.contains(&row.peer.as_str()))
-    {
-        if let Some(start) = row.start_s {
-            let is_met = row.memory <= MEMORY && start < START;
+    for peer in PROVIDERS {
+        let own = || complete.iter().filter(|row| row.peer == peer);
+        let memory = estimate(own().map(|row| mib(row.memory)));
+        let start = estimate(own().filter_map(|row| row.start_s));
+        if let (Some(memory), Some(start), Some(row)) = (memory, start, own().next()) {
+            let verdict = both(
+                GoalVerdict::at_most(&memory, mib(MEMORY)),
+                GoalVerdict::at_most(&start, START),
+            );
             lines.push(format!(
-                "Goal: {} servers of {} take at most 2048 MiB and start in less than 30 s: {} ({:.0} MiB, {start:.1} s).",
-                row.nodes,
-                row.peer,
-                verdict(is_met),
-                mib(row.memory),
+                "Goal {verdict}: {} servers of {peer} take at most 2048 MiB and start within 30 s ({:.0} MiB, {:.1} s; rounds: {}).",
+                row.nodes, memory.value, start.value, memory.count
             ));
         }
     }
@@ -48,34 +50,65 @@ pub(super) fn goals(rows: &[NodesRow], is_complete: bool) -> Vec<String> {
     lines
 }
 
-/// Compares the best of Takt's peers with the best of the others. Bare sockets are no middleware.
+/// Compares the best of Takt's peers with the best of the others, by the ratio in each round. Bare sockets are no middleware.
 fn best(
     rows: &[&NodesRow],
     goal: &str,
     unit: &str,
     quantity: impl Fn(&NodesRow) -> Option<f64>,
 ) -> Option<String> {
+    // A peer that lost a message in any round is not compared.
+    let is_sound = |peer: &str| rows.iter().all(|row| row.peer != peer || row.faults == 0);
+    let rows: Vec<&NodesRow> = rows
+        .iter()
+        .copied()
+        .filter(|row| row.peer != "tcp" && is_sound(&row.peer))
+        .collect();
+    let middle = |peer: &str| {
+        let own = rows.iter().filter(|row| row.peer == peer);
+        SortedTimes::new(own.filter_map(|row| quantity(row)).collect()).median()
+    };
     let least = |is_takt: bool| {
-        let rows = rows
-            .iter()
-            .filter(|row| row.peer.starts_with("takt-") == is_takt);
-        let rows = rows.filter(|row| row.peer != "tcp" && row.faults == 0);
-        let found = rows.filter_map(|row| Some((quantity(row)?, row.peer.as_str())));
+        let mut peers: Vec<&str> = rows.iter().map(|row| row.peer.as_str()).collect();
+        peers.retain(|peer| peer.starts_with("takt-") == is_takt);
+        let found = peers
+            .into_iter()
+            .filter_map(|peer| Some((middle(peer)?, peer)));
         found.min_by(|one, other| one.0.total_cmp(&other.0))
     };
     let ((takt, name), (other, other_name)) = (least(true)?, least(false)?);
-    let is_met = verdict(takt <= other);
+    let of = |peer: &str, round: u32| {
+        let row = rows
+            .iter()
+            .find(|row| row.peer == peer && row.round == round);
+        row.and_then(|row| quantity(row))
+    };
+    let rounds = rows
+        .iter()
+        .filter(|row| row.peer == name)
+        .map(|row| row.round);
+    let ratios = rounds.filter_map(|round| {
+        let below = of(other_name, round).filter(|it| *it > 0.0)?;
+        Some(of(name, round)? / below)
+    });
+    let ratio = estimate(ratios)?;
+    let verdict = GoalVerdict::at_most(&ratio, 1.0);
     Some(format!(
-        "Goal: a peer of Takt is {goal} of this run: {is_met} ({name} {takt:.1} {unit}, {other_name} {other:.1} {unit})."
+        "Goal {verdict}: a peer of Takt is {goal} ({name} {takt:.1} {unit}, {other_name} {other:.1} {unit}; ratio {:.2}, 95 % interval {:.2} to {:.2}, rounds: {}).",
+        ratio.value, ratio.low, ratio.high, ratio.count
     ))
 }
 
-/// Returns the result of one run. It has no interval, so that it shows and refutes nothing.
-fn verdict(is_met: bool) -> &'static str {
-    if is_met {
-        "yes in this run"
-    } else {
-        "no in this run"
+fn estimate(values: impl Iterator<Item = f64>) -> Option<Estimate> {
+    SortedTimes::new(values.collect()).median_estimate()
+}
+
+/// Returns the verdict on two goals together.
+fn both(one: GoalVerdict, other: GoalVerdict) -> GoalVerdict {
+    match (one, other) {
+        (GoalVerdict::Refuted, _) | (_, GoalVerdict::Refuted) => GoalVerdict::Refuted,
+        (GoalVerdict::Shown, GoalVerdict::Shown) => GoalVerdict::Shown,
+        _ => GoalVerdict::Undecided,
     }
 }
 
@@ -91,6 +124,7 @@ mod tests {
     fn row(peer: &str, mib: u64, median_ms: f64) -> NodesRow {
         NodesRow {
             peer: peer.to_owned(),
+            round: 0,
             nodes: 500,
             bytes: 10_240,
             ready: 501,
@@ -103,6 +137,25 @@ mod tests {
             faults: 0,
             failure: None,
         }
+    }
+
+    /// Returns rows as those of so many rounds. In round `n` everything takes `n` percent more.
+    fn rounds(rows: &[NodesRow], count: u32) -> Vec<NodesRow> {
+        let of_round = |round: u32| {
+            rows.iter().map(move |row| NodesRow {
+                round,
+                median_ms: row
+                    .median_ms
+                    .map(|it| it * (1.0 + f64::from(round) / 100.0)),
+                ..row.clone()
+            })
+        };
+        (0..count).flat_map(of_round).collect()
+    }
+
+    fn verdicts(lines: &[String]) -> Vec<&str> {
+        let words = lines.iter().filter_map(|line| line.split_once(": "));
+        words.map(|it| it.0).collect()
     }
 
     #[test]
@@ -119,19 +172,26 @@ mod tests {
             ..row("failed", 1, 1.0)
         };
         let rows = [large, small, floor, wrong, failed, row("mqtt", 500, 10.0)];
-        let lines = goals(&rows, true);
-        let ends = [
-            "no in this run (2049 MiB, 9.0 s).",
-            "no in this run (takt-tcp 20.0 ms, mqtt 10.0 ms).",
-            "yes in this run (takt-pubsub-udp 400.0 MiB, mqtt 500.0 MiB).",
-        ];
-        assert_eq!(lines.len(), ends.len(), "{lines:?}");
-        for (line, end) in lines.iter().zip(ends) {
-            assert!(line.ends_with(end), "{line}");
-        }
+        let lines = goals(&rounds(&rows, 6), true);
+        assert_eq!(
+            verdicts(&lines),
+            ["Goal refuted", "Goal refuted", "Goal shown"]
+        );
+        assert!(
+            lines[0].ends_with("(2049 MiB, 9.0 s; rounds: 6)."),
+            "{lines:?}"
+        );
+        assert!(
+            lines[1].contains("ratio 2.00, 95 % interval 2.00 to 2.00"),
+            "{lines:?}"
+        );
+        assert!(
+            lines[2].contains("takt-pubsub-udp 400.0 MiB, mqtt 500.0 MiB"),
+            "{lines:?}"
+        );
         let lines = goals(&rows, false);
         assert!(
-            lines.len() == 2 && lines[0].ends_with(ends[0]) && lines[1].contains("not judged"),
+            lines.len() == 2 && lines[1].contains("not judged"),
             "{lines:?}"
         );
         assert!(goals(&[row("mqtt", 1, 1.0)], true).is_empty());
@@ -143,6 +203,28 @@ mod tests {
         assert!(
             lines.len() == 1 && lines[0].contains("not judged"),
             "{lines:?}"
+        );
+    }
+
+    /// One run has no interval, so it shows and refutes nothing. Rounds that differ decide only together.
+    #[test]
+    fn fewer_than_six_rounds_decide_nothing() {
+        let rows = [row("takt-tcp", 100, 20.0), row("mqtt", 500, 10.0)];
+        for count in [1, 5] {
+            let lines = goals(&rounds(&rows, count), true);
+            assert_eq!(verdicts(&lines), ["Goal undecided"; 3], "{lines:?}");
+        }
+        let mut mixed = rounds(&rows, 6);
+        for row in mixed
+            .iter_mut()
+            .filter(|row| row.peer == "takt-tcp" && row.round < 2)
+        {
+            row.median_ms = Some(1.0);
+        }
+        let lines = goals(&mixed, true);
+        assert_eq!(
+            verdicts(&lines),
+            ["Goal shown", "Goal undecided", "Goal shown"]
         );
     }
 }

@@ -31,6 +31,9 @@ pub struct NodesOptions {
     /// Messages of each stream, one after the other.
     #[arg(long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repetitions: u32,
+    /// Rounds; each tests all peers, one after the other. Fewer than 6 decide no goal.
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
     /// Nodes to which each node announces itself, where the middleware has discovery (DDS).
     #[arg(long, value_enum, default_value = "all")]
     pub discovery: Discovery,

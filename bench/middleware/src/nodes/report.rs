@@ -25,6 +25,7 @@ pub(super) fn show(
     }
     let mut table = Table::new([
         Column::text("peer"),
+        Column::number("round"),
         Column::number("nodes"),
         Column::number("ready"),
         Column::number("start").unit("s"),
@@ -39,6 +40,7 @@ pub(super) fn show(
     for row in rows {
         table.row([
             row.peer.clone(),
+            (row.round + 1).to_string(),
             row.nodes.to_string(),
             // The end is no server.
             row.ready.min(row.nodes).to_string(),

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct NodesRow {
     /// Name of the peer.
     pub peer: String,
+    /// Round, from 0: each round tests all peers.
+    pub round: u32,
     /// Number of servers, each a process.
     pub nodes: usize,
     /// Bytes of a message.

@@ -30,9 +30,12 @@ pub fn run(
     }
     let mut rows = Vec::new();
     let is_missing = peers.iter().any(|peer| table.missing_node(peer).is_some());
-    for peer in peers {
+    // Peers take turns, so that a disturbance of the machine affects one round of each.
+    let turns = (0..options.rounds).flat_map(|round| peers.iter().map(move |peer| (round, *peer)));
+    for (round, peer) in turns {
         let mut row = NodesRow {
             peer: peer.name.clone(),
+            round,
             nodes: options.nodes(),
             bytes: options.bytes,
             ready: 0,

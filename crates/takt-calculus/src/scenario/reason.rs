@@ -67,7 +67,7 @@ impl Infinite {
     ) -> Self {
         let reason = match none {
             NoService::SharedWindow(other) => format!(
-                "sch_taprio in software: its gate is open together with that of {}, and kernels since 6.3 serve the other class first; give it windows of its own",
+                "sch_taprio in software: its gate is open together with that of {}, and the release of the kernel and the device decide which of both is served first; give it windows of its own",
                 name(*other)
             ),
             NoService::ShortWindows(bits) => {
