@@ -4,7 +4,7 @@
 Usage: structures.py DEFAULT PORT      (0 takes a free port; ends when standard input is closed)
 
 DEFAULT right has the DefaultEncodingId of each structure in its DataTypeDefinition, wrong that of no node, null none.
-Objects/S has the Variables Point, Optional, Choice, List and Color, and the Method Mirror, which returns its Point and its Color.
+Objects/S has the Variables Point, Optional, Choice, List and Color, a history of Point and Color, and the Method Mirror, which returns its Point and its Color.
 """
 
 import asyncio
@@ -104,6 +104,10 @@ async def main(default, port):
     server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
     await add_nodes(server, default)
     async with server:
+        index = await server.get_namespace_index("http://takt.example/structures/")
+        for name in ("Point", "Color"):
+            node = server.get_node(ua.NodeId(name, index))
+            await server.historize_node_data_change(node, period=None, count=100)
         print(json.dumps({"endpoint": endpoint}), flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 

@@ -29,30 +29,38 @@ impl DataTypeDefinition {
         }
     }
 
-    /// Returns the definition of a structure or union. `inherited` are the fields of the supertype, which come first.
+    /// Returns the definition of a structure or union. `inherited` is that of the supertype, whose fields come first; without a
+    /// supertype that has fields, the default.
     pub fn to_structure(
         &self,
         base_data_type: NodeId,
         default_encoding_id: NodeId,
-        inherited: &[StructureField],
+        inherited: &StructureDefinition,
     ) -> StructureDefinition {
+        let structure_type = self.structure_type(inherited.structure_type);
+        let own = self.fields.iter();
         let fields = inherited
+            .fields
             .iter()
             .cloned()
-            .chain(self.fields.iter().map(structure_field))
+            .chain(own.map(|field| structure_field(field, structure_type)))
             .collect();
         StructureDefinition {
             default_encoding_id,
             base_data_type,
-            structure_type: self.structure_type(inherited),
+            structure_type,
             fields,
         }
     }
 
-    fn structure_type(&self, inherited: &[StructureField]) -> StructureType {
-        let has_sub_types = self.fields.iter().any(|field| field.allow_sub_types);
-        let has_optional = self.fields.iter().any(|field| field.is_optional)
-            || inherited.iter().any(|field| field.is_optional);
+    /// Returns the StructureType. IsOptional of an inherited field has the meaning of the StructureType of the supertype.
+    fn structure_type(&self, inherited: StructureType) -> StructureType {
+        let has_sub_types = matches!(
+            inherited,
+            StructureType::StructureWithSubtypedValues | StructureType::UnionWithSubtypedValues
+        ) || self.fields.iter().any(|field| field.allow_sub_types);
+        let has_optional = inherited == StructureType::StructureWithOptionalFields
+            || self.fields.iter().any(|field| field.is_optional);
         match (self.is_union, has_sub_types) {
             (true, true) => StructureType::UnionWithSubtypedValues,
             (true, false) => StructureType::Union,
@@ -63,7 +71,7 @@ impl DataTypeDefinition {
     }
 }
 
-fn structure_field(field: &DataTypeField) -> StructureField {
+fn structure_field(field: &DataTypeField, structure_type: StructureType) -> StructureField {
     StructureField {
         name: field.name.as_str().into(),
         description: first_or(&field.description, LocalizedText::default),
@@ -71,8 +79,14 @@ fn structure_field(field: &DataTypeField) -> StructureField {
         value_rank: field.value_rank,
         array_dimensions: field.array_dimensions.clone(),
         max_string_length: field.max_string_length,
-        // In structure types with subtyped values this flag marks a field that allows subtypes.
-        is_optional: field.is_optional || field.allow_sub_types,
+        // The StructureType decides what IsOptional says (OPC 10000-3, 8.51).
+        is_optional: match structure_type {
+            StructureType::StructureWithOptionalFields => field.is_optional,
+            StructureType::StructureWithSubtypedValues | StructureType::UnionWithSubtypedValues => {
+                field.allow_sub_types
+            }
+            _ => false,
+        },
     }
 }
 

@@ -14,5 +14,6 @@ mod idle;
 mod pubsub;
 mod pubsub_documents;
 mod pubsub_reports;
+mod pubsub_structures;
 mod registry;
 mod reverse_connect;

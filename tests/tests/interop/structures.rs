@@ -121,3 +121,23 @@ fn structures_are_written_and_given_to_methods() {
         assert!(failed.replace("\n", " ").contains(said), "{failed}");
     }
 }
+
+#[test]
+fn history_shows_structures_and_enumerations_by_their_definitions() {
+    let world = World::start("wrong");
+    let values = |node: &str| {
+        let lines = world.run("history", &[node, "--from", "10min", "--json"]);
+        let rows = lines
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        rows.map(|row| row["value"].clone()).collect::<Vec<_>>()
+    };
+    let typed = json!({"$type": "2:Point", "x": 1.5, "name": "größe", "color": "Green_1"});
+    assert_eq!(values("S/Point"), [typed]);
+    assert_eq!(values("S/Color"), [json!("Green_1")]);
+    let shown = world.run("history", &["S/Point", "--from", "10min"]);
+    let fields = r#""x":1.5,"name":"größe","color":"Green (1)""#;
+    assert!(shown.contains(fields), "{shown}");
+    let shown = world.run("history", &["S/Color", "--from", "10min"]);
+    assert!(shown.contains("Green (1)"), "{shown}");
+}

@@ -2,7 +2,7 @@
 
 use takt_nodeset::{Attributes, UaNode};
 use takt_ua::binary::Encode;
-use takt_ua::structures::{Argument, EnumValueType, StructureDefinition, StructureField};
+use takt_ua::structures::{Argument, EnumValueType, StructureDefinition};
 use takt_ua::{Elements, ExtensionObject, LocalizedText, NodeId, Structure, Variant};
 
 use super::error::invalid;
@@ -97,12 +97,10 @@ fn structure(nodes: &Nodes<'_>, position: usize) -> Result<StructureDefinition, 
     };
     let definition = definition.as_deref().cloned().unwrap_or_default();
     // The supertype of Structure is BaseDataType, which has no fields.
-    let (base, inherited): (u32, Vec<StructureField>) = match nodes.supertype(position) {
-        Some(base) if is_structure(nodes, base) => {
-            (nodes.at(base).0, structure(nodes, base)?.fields)
-        }
-        Some(base) => (nodes.at(base).0, Vec::new()),
-        None => (0, Vec::new()),
+    let (base, inherited) = match nodes.supertype(position) {
+        Some(base) if is_structure(nodes, base) => (nodes.at(base).0, structure(nodes, base)?),
+        Some(base) => (nodes.at(base).0, StructureDefinition::default()),
+        None => (0, StructureDefinition::default()),
     };
     // OPC 10000-3, 8.48: null for abstract DataTypes, otherwise the Default Binary encoding if there is one.
     let encoding = nodes

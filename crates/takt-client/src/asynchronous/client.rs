@@ -267,7 +267,6 @@ impl AsyncClient {
     pub(super) fn abandon(&self, current: &Current) {
         let number = current.connections;
         // Not a store: a late error of an older connection must not replace the number of a newer one.
-        // Requests may abandon connections in any order.
         self.shared.abandoned.fetch_max(number, Ordering::Relaxed);
         let request = CloseSessionRequest {
             request_header: request_header(&current.token, 3, CLOSING),

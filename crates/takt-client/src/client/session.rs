@@ -181,8 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// Creates the session that a server has created now.
-    /// Returns the session that this response has created in a run of its server.
+    /// Returns the session that a response has created, in a run of its server.
     pub(super) fn of(created: CreateSessionResponse, run: ServerRun) -> Self {
         Self { run, created }
     }

@@ -222,7 +222,11 @@ impl Reader<'_> {
     pub(super) fn data_value(&self, element: Element<'_, '_>) -> Result<DataValue, NodeSetError> {
         let value = self
             .part(element, "Value")
-            .map(|_| self.variant(element))
+            .map(|value| match self.part(value, "Value") {
+                Some(_) => self.variant(value),
+                // Documents of older tools leave out the element of the Variant itself.
+                None => self.variant(element),
+            })
             .transpose()?;
         let status = self
             .part(element, "StatusCode")

@@ -1,8 +1,10 @@
 //! Models, nodes and DataTypes of documents.
 
-use takt_nodeset::{Attributes, NodeSet, NodeSetDocument, ParseLimits};
+use takt_nodeset::{
+    Attributes, DataTypeDefinition, DataTypeField, NodeSet, NodeSetDocument, ParseLimits,
+};
 use takt_ua::enumerations::{NodeClass, StructureType};
-use takt_ua::structures::StructureField;
+use takt_ua::structures::{StructureDefinition, StructureField};
 use takt_ua::{Guid, LocalizedText, NodeId, QualifiedName, Variant};
 
 const MACHINE: &str = r#"<?xml version="1.0" encoding="utf-8"?>
@@ -217,15 +219,65 @@ fn nodes_of_every_class() {
     assert_eq!(nodeset.nodes[8].node_id, NodeId::guid(1, guid));
 }
 
+/// IsOptional says in some StructureTypes that a field allows subtypes, also in a subtype (OPC 10000-3, 8.51).
+#[test]
+fn a_subtype_of_a_structure_with_subtyped_values_has_no_optional_fields() {
+    let nodeset = machine();
+    let some = &nodeset.nodes[9].definition().unwrap().fields[0];
+    let field = |name: &str, is_optional, allow_sub_types| DataTypeField {
+        name: name.to_owned(),
+        is_optional,
+        allow_sub_types,
+        ..some.clone()
+    };
+    let of = |fields: Vec<DataTypeField>, inherited: &StructureDefinition| {
+        let definition = DataTypeDefinition {
+            fields,
+            ..DataTypeDefinition::default()
+        };
+        definition.to_structure(NodeId::NULL, NodeId::NULL, inherited)
+    };
+    let flags = |structure: &StructureDefinition| {
+        let fields = structure.fields.iter();
+        fields.map(|field| field.is_optional).collect::<Vec<_>>()
+    };
+    let none = StructureDefinition::default();
+    let base = of(
+        vec![field("any", false, true), field("x", false, false)],
+        &none,
+    );
+    assert_eq!(
+        base.structure_type,
+        StructureType::StructureWithSubtypedValues
+    );
+    assert_eq!(flags(&base), [true, false]);
+    let subtype = of(vec![field("y", false, false)], &base);
+    assert_eq!(
+        subtype.structure_type,
+        StructureType::StructureWithSubtypedValues
+    );
+    assert_eq!(flags(&subtype), [true, false, false]);
+    let optional = of(vec![field("o", true, false)], &none);
+    let subtype = of(vec![field("y", false, false)], &optional);
+    assert_eq!(
+        subtype.structure_type,
+        StructureType::StructureWithOptionalFields
+    );
+    assert_eq!(flags(&subtype), [true, false]);
+}
+
 #[test]
 fn definitions() {
     let nodeset = machine();
     let point = nodeset.nodes[9].definition().unwrap();
     assert!(!point.is_enumeration());
-    let inherited = [StructureField {
-        name: "Base".into(),
+    let inherited = StructureDefinition {
+        fields: vec![StructureField {
+            name: "Base".into(),
+            ..Default::default()
+        }],
         ..Default::default()
-    }];
+    };
     let structure = point.to_structure(NodeId::from(22), NodeId::numeric(1, 99), &inherited);
     assert_eq!(
         structure.structure_type,

@@ -118,6 +118,19 @@ fn scalars() {
     };
     assert_eq!(data_value.value, Some(Variant::from(7i32)));
     assert!(data_value.source_timestamp.is_some() && data_value.server_timestamp.is_none());
+    // OPC 10000-6, 5.3.1.18: the value is a Variant, which has an element `Value` of its own.
+    let Variant::DataValue(standard) =
+        value("<DataValue><Value><Value><Int32>7</Int32></Value></Value></DataValue>")
+    else {
+        panic!()
+    };
+    assert_eq!(standard.value, Some(Variant::from(7i32)));
+    let Variant::DataValue(list) = value(
+        "<DataValue><Value><Value><ListOfInt32><Int32>7</Int32></ListOfInt32></Value></Value></DataValue>",
+    ) else {
+        panic!()
+    };
+    assert_eq!(list.value, Some(Variant::from(vec![7i32])));
 }
 
 #[test]

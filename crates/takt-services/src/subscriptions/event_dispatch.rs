@@ -142,8 +142,7 @@ impl Dispatch {
                 return;
             }
         }
-        // The rest is taken in the next slice.
-        // `begin` has cleared the flag of the queue, so only an Event in `current` makes that slice due.
+        // The rest is taken in the next slice. `begin` has cleared the flag of the queue, so only an Event in `current` makes it due.
         self.current = self.current.take().or_else(|| self.next(view, slice));
     }
 

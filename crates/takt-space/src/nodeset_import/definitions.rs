@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use takt_nodeset::{Attributes, DataTypeDefinition, NodeSet, UaNode};
-use takt_ua::structures::StructureField;
+use takt_ua::structures::StructureDefinition;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
 use super::error::{ImportError, ImportReason};
@@ -84,7 +84,7 @@ impl<'a> Types<'a, '_, '_> {
         if !self.is_structure(&ancestors) {
             return Ok(None);
         }
-        let inherited = self.inherited_fields(&ancestors);
+        let inherited = self.inherited(&ancestors);
         let base = ancestors
             .first()
             .map(|base| (*base).clone())
@@ -127,24 +127,23 @@ impl<'a> Types<'a, '_, '_> {
             .is_some_and(|root| self.nodes.view.is_subtype_of(*root, ids::STRUCTURE))
     }
 
-    /// Returns the fields of all supertypes, those of the most general one first.
-    fn inherited_fields(&self, ancestors: &[&NodeId]) -> Vec<StructureField> {
-        let mut fields = Vec::new();
+    /// Returns the definition of the nearest supertype, with the fields of all of them, those of the most general one first.
+    fn inherited(&self, ancestors: &[&NodeId]) -> StructureDefinition {
+        let mut inherited = StructureDefinition::default();
         for ancestor in ancestors.iter().rev() {
-            match self.nodes.document.get(*ancestor) {
+            inherited = match self.nodes.document.get(*ancestor) {
                 Some(node) => {
                     let definition = node.definition().cloned().unwrap_or_default();
-                    fields = definition
-                        .to_structure(NodeId::NULL, NodeId::NULL, &fields)
-                        .fields;
+                    definition.to_structure(NodeId::NULL, NodeId::NULL, &inherited)
                 }
                 // Only the first one is outside the document; its definition has the inherited fields.
-                None => {
-                    let known = self.nodes.view.structure_definition(ancestor);
-                    fields = known.map(|known| known.fields).unwrap_or_default();
-                }
-            }
+                None => self
+                    .nodes
+                    .view
+                    .structure_definition(ancestor)
+                    .unwrap_or_default(),
+            };
         }
-        fields
+        inherited
     }
 }
