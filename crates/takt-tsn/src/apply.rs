@@ -42,11 +42,13 @@ pub enum ApplyError {
     /// The system did not do a command, and the earlier state is restored.
     #[error("{0}")]
     Restored(#[source] SystemFault),
-    /// The system did not do a command, nor restored the earlier state afterwards.
-    #[error("{fault}; the earlier state could not be restored: {restore}")]
+    /// The plan was not applied, and the earlier state could not be restored afterwards: the interface has a part of either.
+    #[error(
+        "{fault}; the earlier state could not be restored, and the interface has only a part of the disciplines: {restore}"
+    )]
     NotRestored {
-        /// First fault.
-        fault: SystemFault,
+        /// First error.
+        fault: Box<ApplyError>,
         /// Fault of the restoration.
         restore: Box<ApplyError>,
     },
@@ -92,24 +94,23 @@ pub fn apply(
         return Ok(ApplyOutcome::Unchanged);
     }
     save(saved, &place, (&before, text), &missing, states)?;
-    let fault = match change(plan, &before, &missing, executor) {
+    let error = match change(plan, &before, &missing, executor) {
         Ok(()) => match kernel_state(executor, &plan.interface) {
             Ok((after, _)) => {
                 let differences = differences(plan, &after);
                 if differences.is_empty() {
                     return Ok(ApplyOutcome::Applied);
                 }
-                restore(&place, executor, states)?;
-                return Err(ApplyError::Differs(differences));
+                ApplyError::Differs(differences)
             }
-            Err(fault) => fault,
+            Err(fault) => ApplyError::Restored(fault),
         },
-        Err(fault) => fault,
+        Err(fault) => ApplyError::Restored(fault),
     };
     match restore(&place, executor, states) {
-        Ok(_) => Err(ApplyError::Restored(fault)),
+        Ok(_) => Err(error),
         Err(restore) => Err(ApplyError::NotRestored {
-            fault,
+            fault: Box::new(error),
             restore: Box::new(restore),
         }),
     }

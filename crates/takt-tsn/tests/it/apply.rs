@@ -206,6 +206,32 @@ fn a_parameter_that_the_kernel_does_not_keep_is_found() {
     assert_eq!(kernel.configuration(), earlier().configuration());
 }
 
+/// An interface that is half configured is named as that, with both reasons, and `clear` restores it later.
+#[test]
+fn an_error_names_the_first_reason_if_nothing_can_be_restored() {
+    let mut named = 0;
+    for changes in 1..40 {
+        let (_directory, states) = states();
+        let mut kernel = earlier();
+        kernel.ignores = Some("hicredit");
+        kernel.changes_left = Some(changes);
+        let error = apply(&plan("cbs", 0), &mut kernel, &states).unwrap_err();
+        let text = error.to_string();
+        if let ApplyError::NotRestored { .. } = error {
+            assert!(text.contains("only a part of the disciplines"), "{text}");
+            named += u32::from(text.contains("hicredit is 77, planned is 5"));
+        }
+        kernel.changes_left = None;
+        let _ = clear("eth0", &mut kernel, &states);
+        assert_eq!(
+            kernel.configuration(),
+            earlier().configuration(),
+            "{changes}"
+        );
+    }
+    assert!(named > 0);
+}
+
 #[test]
 fn an_interface_that_cannot_be_restored_is_not_touched() {
     let (_directory, states) = states();
