@@ -221,6 +221,8 @@ fn keep(
 ) {
     match extreme {
         Some(known) if is_beyond(number, known.number) => {}
+        // NaN is neither smaller nor larger than a number: it is the extreme of an interval without numbers only.
+        Some(known) if known.number.is_nan() && !number.is_nan() => {}
         // Of equal values the first one stays, so that its time is the time of the extreme.
         Some(known) => {
             #[allow(clippy::float_cmp, reason = "equal values are the same extreme")]

@@ -291,6 +291,22 @@ fn values_without_numbers_have_no_average() {
 }
 
 #[test]
+fn a_number_is_the_extreme_wherever_nan_is() {
+    let nan = f64::NAN;
+    for values in [[nan, 3., 1.], [3., nan, 1.], [3., 1., nan]] {
+        let [first, second, third] = values;
+        let mut records = good(&[(0., first), (10., second), (20., third)]);
+        let mut one = |aggregate| {
+            let values = processed(&mut records, aggregate, 0., 30., 0., sloped(true));
+            values[0].value.clone()
+        };
+        assert_eq!(one(A::Minimum), double(1.), "{values:?}");
+        assert_eq!(one(A::Maximum), double(3.), "{values:?}");
+        assert_eq!(one(A::Range), double(2.), "{values:?}");
+    }
+}
+
+#[test]
 fn the_type_of_a_value_is_kept() {
     let mut records = of_values(&[(0., Variant::Int16(1)), (10., Variant::Int16(4))]);
     let mut one = |aggregate, start| {

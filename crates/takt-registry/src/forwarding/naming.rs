@@ -42,8 +42,15 @@ pub(crate) struct Maps {
     pub(crate) to_registry: NamespaceMap,
     /// Namespace at the registry of the Conditions that a mirrored server has in namespace 0.
     pub(crate) standard_instances: Option<u16>,
-    /// Session, and length of the NamespaceArray of the registry, for which they are valid.
-    valid_for: (u64, usize),
+    valid_for: ValidFor,
+}
+
+/// Session and NamespaceArrays for which maps are valid.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct ValidFor {
+    session: u64,
+    registry: Vec<Arc<str>>,
+    server: Vec<String>,
 }
 
 impl Naming {
@@ -77,14 +84,26 @@ impl Naming {
         let registry = self.space.uris();
         // The session may be a new one after this.
         let server = client.known_namespaces()?.to_vec();
-        let valid_for = (client.epoch(), registry.len());
+        let session = client.epoch();
+        self.renew(
+            maps,
+            ValidFor {
+                session,
+                registry,
+                server,
+            },
+        );
+        Ok(())
+    }
+
+    /// Makes new maps if the URIs of a side, or the session, are others than before.
+    fn renew(&self, maps: &mut Maps, valid_for: ValidFor) {
         if maps.valid_for != valid_for {
             *maps = Maps {
-                valid_for,
-                ..self.maps(&registry, &server)
+                valid_for: valid_for.clone(),
+                ..self.maps(&valid_for.registry, &valid_for.server)
             };
         }
-        Ok(())
     }
 
     /// Returns the maps between two NamespaceArrays.
@@ -119,7 +138,7 @@ impl Naming {
                 true => None,
                 false => position(&self.of_instances(takt_space::STANDARD_NAMESPACE)),
             },
-            valid_for: (0, 0),
+            valid_for: ValidFor::default(),
         }
     }
 }
@@ -127,7 +146,7 @@ impl Naming {
 impl Maps {
     /// Returns true if they are those of the session of `client`.
     pub(crate) fn are_of(&self, client: &Client) -> bool {
-        self.valid_for.0 == client.epoch()
+        self.valid_for.session == client.epoch()
     }
 
     /// Replaces the indexes in the results of Reads, HistoryReads and Calls.
@@ -196,6 +215,28 @@ mod tests {
             assert_eq!(maps.to_server.node_id(&node(registry)), node(server));
         }
         assert_eq!(maps.to_server.index(1), None);
+    }
+
+    #[test]
+    fn a_renamed_uri_gets_another_index() {
+        let naming = Naming::same(RegistrySpace::default());
+        let registry: Vec<Arc<str>> = ["ua", "urn:a", "urn:b"].map(Arc::from).to_vec();
+        let valid_for = |uri: &str| ValidFor {
+            session: 1,
+            registry: registry.clone(),
+            server: vec!["ua".to_owned(), uri.to_owned()],
+        };
+        let mut maps = Maps::default();
+        let node = |namespace| NodeId::numeric(namespace, 1);
+        for (uri, expected) in [("urn:a", 1), ("urn:b", 2)] {
+            naming.renew(&mut maps, valid_for(uri));
+            assert_eq!(maps.to_registry.node_id(&node(1)), node(expected));
+        }
+        // A URI of the registry may have another one's place, too.
+        let mut other = valid_for("urn:b");
+        other.registry.swap(1, 2);
+        naming.renew(&mut maps, other);
+        assert_eq!(maps.to_registry.node_id(&node(1)), node(1));
     }
 
     #[test]

@@ -33,6 +33,9 @@ const BEFORE_LOGIN: Duration = Duration::from_secs(4);
 /// Least time between two scans after a reconnection.
 const RESCAN: Duration = Duration::from_secs(5);
 
+/// A scan on a thread of its own.
+type Scanning = Receiver<Result<Scan, ScanError>>;
+
 impl Follower {
     /// Runs until the registry ends.
     pub(super) fn run(mut self) {
@@ -102,7 +105,7 @@ impl Follower {
             variables = followed.targets.len(),
             "mirrored"
         );
-        let mut scanning: Option<Receiver<Result<Scan, ScanError>>> = None;
+        let mut scanning = None;
         let mut lacks_connection = false;
         loop {
             if self.is_stopped() {
@@ -130,15 +133,11 @@ impl Follower {
             if !is_current && scanning.is_none() && self.may_scan() {
                 scanning = Some(self.begin_scan());
             }
-            let Some(found) = scanning.as_ref().map(Receiver::try_recv) else {
-                continue;
-            };
-            match found {
-                Err(TryRecvError::Empty) => continue,
-                Err(TryRecvError::Disconnected) => return Err(ScanError::Stopped),
+            match result(&mut scanning, &self.options.name) {
+                None => {}
                 // The values flow on without it.
-                Ok(Err(_)) if self.lacks_connection() => scanning = None,
-                Ok(found) => {
+                Some(Err(_)) if self.lacks_connection() => {}
+                Some(found) => {
                     let before = self.copy.values().clone();
                     self.update(&found?)?;
                     if self.has_other_values(&before) {
@@ -149,7 +148,7 @@ impl Follower {
                         is_in_session(client, &followed.maps)?;
                         self.naming.update(client, &mut followed.maps)?;
                     }
-                    (scanning, is_current) = (None, true);
+                    is_current = true;
                 }
             }
         }
@@ -178,7 +177,7 @@ impl Follower {
     }
 
     /// Scans the server on a thread and a connection of its own, so that values flow meanwhile.
-    fn begin_scan(&mut self) -> Receiver<Result<Scan, ScanError>> {
+    fn begin_scan(&mut self) -> Scanning {
         self.last_scan = Some(Instant::now());
         let (sender, receiver) = channel();
         let (endpoint, options) = (self.options.endpoint.clone(), self.client_options());
@@ -211,5 +210,40 @@ impl Follower {
             "copied"
         );
         Ok(())
+    }
+}
+
+/// Takes the result of a scan that has ended. One without a result, because its thread panicked or did not start, is over as well:
+/// another one follows.
+fn result(scanning: &mut Option<Scanning>, mirror: &str) -> Option<Result<Scan, ScanError>> {
+    let found = match scanning.as_ref()?.try_recv() {
+        Err(TryRecvError::Empty) => return None,
+        found => found.ok(),
+    };
+    if found.is_none() {
+        tracing::error!(mirror, "a scan of the server ended without a result");
+    }
+    *scanning = None;
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_that_panics_is_followed_by_another() {
+        let (sender, receiver) = channel();
+        let mut scanning = Some(receiver);
+        assert!(result(&mut scanning, "Press").is_none());
+        assert!(scanning.is_some(), "it still runs");
+        drop(sender);
+        assert!(result(&mut scanning, "Press").is_none());
+        assert!(scanning.is_none());
+        let (sender, receiver) = channel();
+        let mut scanning = Some(receiver);
+        sender.send(Err(ScanError::OtherSession)).unwrap();
+        assert!(result(&mut scanning, "Press").is_some_and(|found| found.is_err()));
+        assert!(scanning.is_none());
     }
 }

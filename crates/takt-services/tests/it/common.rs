@@ -23,8 +23,8 @@ use takt_ua::{DataValue, NodeId, StatusCode, Structure, ids};
 pub const VALUE: u32 = 13;
 
 pub fn builder() -> ServerBuilder {
-    // Responses of two servers are compared.
-    Server::builder("Test", "urn:test:server").first_id(1)
+    // Responses of two servers are compared. SessionIds are no NodeIds that the tests use.
+    Server::builder("Test", "urn:test:server").first_id(1 << 24)
 }
 
 pub fn server() -> Arc<Server> {

@@ -6,6 +6,7 @@
 
 mod apply;
 mod binding;
+mod computed;
 mod counted;
 mod counters;
 mod definition;
@@ -15,6 +16,7 @@ mod generic_attributes;
 mod hierarchy;
 mod instantiate;
 mod items;
+mod kept_nodes;
 mod links;
 mod members;
 mod memory;
@@ -36,6 +38,7 @@ mod types;
 mod view;
 
 pub use apply::NewBinding;
+pub use computed::{ComputedNode, ComputedNodes, ComputedReference};
 pub use definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 pub use edit::{Edit, NewReference};
 pub use error::AddressSpaceError;

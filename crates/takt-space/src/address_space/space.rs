@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
+use super::computed::ComputedNodes;
 use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
@@ -33,6 +34,7 @@ pub struct AddressSpace {
     /// The memory budget for additions by clients.
     pub(super) memory: MemoryBudget,
     pub(super) created: DateTime,
+    pub(super) computed: OnceLock<Arc<dyn ComputedNodes>>,
 }
 
 impl AddressSpace {
@@ -56,7 +58,13 @@ impl AddressSpace {
             max_nodes,
             memory,
             created: DateTime::now(),
+            computed: OnceLock::new(),
         }
+    }
+
+    /// Sets the source of computed nodes. Only the first call has an effect.
+    pub fn set_computed(&self, nodes: Arc<dyn ComputedNodes>) {
+        let _ = self.computed.set(nodes);
     }
 
     /// Returns the NamespaceArray.
