@@ -1,6 +1,8 @@
 //! A certificate authority of the tests, with its revocation list.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
@@ -10,7 +12,22 @@ use rcgen::{
 };
 use takt_crypto::{EllipticCurve, KeyKind, OwnCertificate};
 
+use crate::process;
+
+/// Time limit of openssl, which makes keys, long enough for a loaded machine.
+const OPENSSL: Duration = Duration::from_secs(60);
+
 const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// Runs openssl in a folder, for keys and certificates of other software.
+///
+/// # Panics
+/// If openssl fails.
+pub fn openssl<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>) {
+    let mut command = Command::new("openssl");
+    command.args(arguments).current_dir(folder);
+    let _ = process::run("openssl", &mut command, OPENSSL).expect_success();
+}
 
 /// A certificate authority: its certificate, key and revocation list are in files.
 #[derive(Debug)]

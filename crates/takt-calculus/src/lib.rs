@@ -95,9 +95,10 @@ pub use network::{Network, NetworkError, NetworkFlow, NetworkServer};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use port::{
     Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
-    GateError, LoopbackStage, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortClass,
-    PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, ReleaseTimes, Scheduled, Step,
-    Stream, StreamBounds, TransmissionSelection, Unbounded,
+    GateError, LoopbackStage, NoService, NotApplicable, NotScheduled, PortAnalyses, PortBounds,
+    PortClass, PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, ReleaseTimes,
+    Scheduled, SoftwarePort, SoftwareShaper, Step, Stream, StreamBounds, TransmissionSelection,
+    Unbounded,
 };
 pub use round_trip::{LineError, LineNetwork, RoundTrip, RoundTripModel};
 pub use scenario::{

@@ -5,10 +5,12 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use takt_app::client::{Client, ClientOptions};
+use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
 use takt_rt::time_limit::TimeLimit;
-use takt_terminal::{Screen, Style, StyledLine};
+use takt_terminal::{Screen, Style, StyledLine, try_line};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, StatusCode, Variant};
 
@@ -16,7 +18,8 @@ use crate::dashboard::{Dashboard, Section};
 use crate::gauge::Gauge;
 use crate::keys::Keys;
 use crate::latency::{Latency, LatencySummary};
-use crate::{host, machine, tree};
+use crate::requests::{Request, use_the_machine};
+use crate::{events, host, machine, tree};
 
 /// Interval at which the live values are updated.
 const REFRESH: Duration = Duration::from_millis(500);
@@ -41,21 +44,35 @@ pub enum DemoError {
     Output(#[from] io::Error),
 }
 
-/// Runs the Consumer until `run_for` has passed or `stop` is set. It shares memory with `group`, or only with its own user.
-pub fn run(
-    registry: &str,
-    group: Option<&str>,
-    run_for: Option<Duration>,
-    stop: &AtomicBool,
-) -> Result<(), DemoError> {
-    let end = TimeLimit::of(run_for);
-    let options = ClientOptions {
-        group: group.map(str::to_owned),
+/// Choices of the Consumer.
+#[derive(Debug, Clone, Copy)]
+pub struct ConsumerOptions<'a> {
+    /// Endpoint of the registry.
+    pub registry: &'a str,
+    /// Unix group with which memory is shared; `None` is the own user alone.
+    pub group: Option<&'a str>,
+    /// Time after which the Consumer ends; `None` is no end.
+    pub run_for: Option<Duration>,
+    /// Endpoints of the registry for the output for programs, which replaces the one for people.
+    pub events: Option<&'a [String]>,
+}
+
+/// Runs the Consumer until its time has passed or `stop` is set.
+///
+/// # Errors
+/// [`DemoError`].
+pub fn run(options: &ConsumerOptions<'_>, stop: &AtomicBool) -> Result<(), DemoError> {
+    let end = TimeLimit::of(options.run_for);
+    let client = ClientOptions {
+        group: options.group.map(str::to_owned),
         ..ClientOptions::named("Demo Consumer")
     };
-    let mut consumer = Consumer::connect(registry, options)?;
+    let mut consumer = Consumer::connect(options.registry, client)?;
     let screen = Screen::new();
     let providers = wait_for_providers(&mut consumer, stop)?;
+    if let Some(endpoints) = options.events {
+        try_line(events::ready(DEFAULT_REGISTRY, endpoints, &providers))?;
+    }
     let mut items = Vec::new();
     for provider in &providers {
         let found: Vec<Shown> = consumer
@@ -66,7 +83,7 @@ pub fn run(
                 item,
             })
             .collect();
-        if !screen.is_terminal() {
+        if !screen.is_terminal() && options.events.is_none() {
             show_tree(&screen, &mut consumer, provider, &found)?;
         }
         items.extend(found);
@@ -76,6 +93,11 @@ pub fn run(
     }
     let requests = use_the_machine(&mut consumer)?;
     let mut live = Live::new(&mut consumer, providers, items, requests)?;
+    if options.events.is_some() {
+        for request in &live.requests {
+            try_line(request.event())?;
+        }
+    }
     let mut keys = Keys::new();
     let has_keys = keys.exist();
     let mut ends = || {
@@ -86,7 +108,10 @@ pub fn run(
     };
     while !ends() {
         let started = Instant::now();
-        live.refresh(&screen, &mut consumer, has_keys)?;
+        match options.events {
+            Some(_) => try_line(live.event(&mut consumer))?,
+            None => live.refresh(&screen, &mut consumer, has_keys)?,
+        }
         // Short sleeps, so that a key or a signal ends the program soon.
         while started.elapsed() < REFRESH && !ends() {
             std::thread::sleep(Duration::from_millis(20));
@@ -169,57 +194,11 @@ fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
     }
 }
 
-/// Reads, writes and calls like any Consumer, and returns the results, with refusals by the machine.
-fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<StyledLine>, DemoError> {
-    let override_percent = consumer.find("Machine/Spindle/Override")?;
-    let gauge = Gauge::of(consumer, &override_percent);
-    consumer.write(&override_percent, 80.0)?;
-    let value = consumer.read(&override_percent)?.value.unwrap_or_default();
-    let written = format!(
-        "write  Machine/Spindle/Override = 80  →  {}",
-        gauge.text(&value)
-    );
-
-    let too_much = consumer.write(&override_percent, 500.0);
-    let start = consumer.find("Machine/Start")?;
-    // The machine may still be turning from an earlier run of this Consumer. Then it refuses the call, and the demonstration
-    // continues.
-    let started = consumer.call(&start, Vec::new());
-    let again = consumer.call(&start, Vec::new());
-
-    let set_interval = consumer.find("HostTelemetry/SetSamplingInterval")?;
-    let revised = consumer.call(&set_interval, vec![Variant::Double(100.0)])?;
-    let revised = revised
-        .first()
-        .map(takt_ua::json::to_value)
-        .unwrap_or_default();
-    Ok(vec![
-        StyledLine::new().with(Style::Plain, written),
-        outcome("write  Machine/Spindle/Override = 500", &too_much),
-        outcome("call   Machine/Start()", &started),
-        outcome("call   Machine/Start()", &again),
-        StyledLine::new().with(
-            Style::Plain,
-            format!("call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"),
-        ),
-    ])
-}
-
-fn outcome<T>(request: &str, result: &Result<T, ClientError>) -> StyledLine {
-    let (style, status) = match result {
-        Ok(_) => (Style::Good, StatusCode::Good),
-        Err(error) => (Style::Bad, error.status_code()),
-    };
-    StyledLine::new()
-        .with(Style::Plain, format!("{request}  →  "))
-        .with(style, status.to_string())
-}
-
 /// Live part: values, and the latency of Reads over both transports.
 struct Live {
     providers: Vec<ProviderEntry>,
     items: Vec<Shown>,
-    requests: Vec<StyledLine>,
+    requests: Vec<Request>,
     timed: Item,
 }
 
@@ -228,7 +207,7 @@ impl Live {
         consumer: &mut Consumer,
         providers: Vec<ProviderEntry>,
         items: Vec<Shown>,
-        requests: Vec<StyledLine>,
+        requests: Vec<Request>,
     ) -> Result<Self, ClientError> {
         let timed = consumer.find(&format!("{}/{TIMED}", machine::NAME))?;
         let items = items
@@ -243,15 +222,32 @@ impl Live {
         })
     }
 
+    /// Reads all values.
+    fn read(&mut self, consumer: &mut Consumer) {
+        for shown in &mut self.items {
+            shown.gauge.note(consumer.read(&shown.item));
+        }
+    }
+
+    /// Reads all values, and returns them for programs.
+    fn event(&mut self, consumer: &mut Consumer) -> Value {
+        self.read(consumer);
+        let times = self.times(consumer);
+        let values = self.items.iter();
+        events::values(
+            values.map(|shown| (shown.item.path.as_str(), &shown.gauge)),
+            &times,
+        )
+    }
+
     fn refresh(
         &mut self,
         screen: &Screen,
         consumer: &mut Consumer,
         has_keys: bool,
     ) -> io::Result<()> {
-        for shown in &mut self.items {
-            shown.gauge.note(consumer.read(&shown.item));
-        }
+        self.read(consumer);
+        let requests: Vec<StyledLine> = self.requests.iter().map(Request::line).collect();
         let latency = self.latency(consumer);
         let sections = self.providers.iter().map(|provider| Section {
             name: &provider.name,
@@ -267,7 +263,7 @@ impl Live {
         });
         let dashboard = Dashboard {
             sections: sections.collect(),
-            requests: &self.requests,
+            requests: &requests,
             latency,
             has_keys,
         };
@@ -281,13 +277,7 @@ impl Live {
                 .with(Style::Title, format!("{title:<44}"))
                 .with(Style::Label, "      min   median      p99      max"),
         ];
-        for scheme in ["opc.iox2", "opc.tcp"] {
-            let latency = match self.timed.via(scheme) {
-                Some(item) => time_reads(consumer, &item),
-                // The demonstration may be without an endpoint over TCP.
-                None if scheme == "opc.tcp" => continue,
-                None => Err(StatusCode::BadNotConnected),
-            };
+        for (scheme, latency) in self.times(consumer) {
             lines.push(match latency {
                 Ok(summary) => StyledLine::from(latency_line(scheme, &summary).as_str()),
                 Err(status) => StyledLine::new()
@@ -296,6 +286,23 @@ impl Live {
             });
         }
         lines
+    }
+
+    /// Times Reads over each transport.
+    fn times(
+        &self,
+        consumer: &mut Consumer,
+    ) -> Vec<(&'static str, Result<LatencySummary, StatusCode>)> {
+        let mut times = Vec::new();
+        for scheme in ["opc.iox2", "opc.tcp"] {
+            times.push(match self.timed.via(scheme) {
+                Some(item) => (scheme, time_reads(consumer, &item)),
+                // The demonstration may be without an endpoint over TCP.
+                None if scheme == "opc.tcp" => continue,
+                None => (scheme, Err(StatusCode::BadNotConnected)),
+            });
+        }
+        times
     }
 }
 

@@ -72,6 +72,11 @@ impl Gauge {
         }
     }
 
+    /// Returns the last value, or the StatusCode of its Read.
+    pub(crate) const fn last(&self) -> &Result<DataValue, StatusCode> {
+        &self.last
+    }
+
     /// Returns the StatusCode of the last value unless it is Good.
     pub(crate) fn bad(&self) -> Option<StatusCode> {
         let status = match &self.last {

@@ -7,9 +7,11 @@
 
 pub mod consumer;
 mod dashboard;
+mod events;
 mod gauge;
 pub mod host;
 mod keys;
 pub mod latency;
 pub mod machine;
+mod requests;
 mod tree;

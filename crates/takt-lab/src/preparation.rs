@@ -11,16 +11,13 @@ use takt_scenario::{Scenario, ScenarioFile};
 use crate::backend::Backend;
 use crate::error::LabError;
 use crate::network::NetworkPlan;
-use crate::run_directory::{DESCRIPTION, RunCase, RunDescription, SCENARIO};
+use crate::run_directory::{DESCRIPTION, NOT_RUN, RunCase, RunDescription, SCENARIO};
 
 /// Most messages of each application by default.
 const MOST_MESSAGES: u64 = 20_000;
 
 /// Longest time of a case by default, in picoseconds: 10 s.
 const LONGEST_CASE: u64 = 10_000_000_000_000;
-
-/// Failure of a case that has not run yet.
-pub(crate) const NOT_RUN: &str = "the run ended before this case";
 
 /// Run that is wanted.
 #[derive(Debug, Clone)]

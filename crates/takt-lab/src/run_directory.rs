@@ -50,6 +50,9 @@ pub struct RunDescription {
     pub cases: Vec<RunCase>,
 }
 
+/// Failure of a case until it has run.
+pub(crate) const NOT_RUN: &str = "the run ended before this case";
+
 /// One case of a run: one combination of swept values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunCase {
@@ -67,6 +70,14 @@ pub struct RunCase {
     pub failure: Option<String>,
     /// Applications that ran.
     pub applications: Vec<RunApplication>,
+}
+
+impl RunCase {
+    /// Returns true if the case has ended, with a result or with the reason why it has none.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.failure.as_deref() != Some(NOT_RUN)
+    }
 }
 
 /// Files of one application. Paths are relative to the directory of the case.

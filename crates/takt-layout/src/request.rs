@@ -136,7 +136,14 @@ pub struct Items<'a> {
 /// # Errors
 /// An error if a record or the target of its spans is invalid, or if there are no more items.
 impl<'a> Items<'a> {
-    /// Returns the position of the next item, to [continue](Self::from) there later.
+    /// Returns the number of all items of the request.
+    #[must_use]
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the position of the next item, to [continue](Self::set_place) there later.
     #[must_use]
     #[inline]
     pub fn place(&self) -> Place {
@@ -146,14 +153,12 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Returns the items from a [place](Self::place) of the same request on.
-    #[must_use]
+    /// Goes on at a [place](Self::place) of the same request.
     #[inline]
-    pub fn from(mut self, place: Place) -> Self {
+    pub fn set_place(&mut self, place: Place) {
         self.next = place.next;
         // The default place has 0 here, but no value begins before the end of the records.
         self.spans.free = self.spans.free.max(place.free);
-        self
     }
 
     /// Returns the number of bytes of the message up to the end of the last item that was read.

@@ -19,6 +19,7 @@ use takt_wire::{
     AnnouncementContent, DataSetFields, NetworkMessageRef, PublisherId, PublisherIdRef,
 };
 
+use crate::message_numbers::FreeNumbers;
 use crate::settings::decode_settings;
 use crate::subscriber::{DEFAULT_MAX_MEMORY, meta_data_size, same_publisher, text_size};
 
@@ -352,18 +353,18 @@ fn places_of_group(
     if settings.data_set_ordering != DataSetOrderingType::Undefined {
         writers.sort_by_key(|writer| writer.data_set_writer_id);
     }
-    let mut numbers = BTreeSet::new();
+    let settings = |writer: &DataSetWriterDataType| -> UadpDataSetWriterMessageDataType {
+        decode_settings(&writer.message_settings).unwrap_or_default()
+    };
+    let numbers = writers.iter().map(|it| settings(it).network_message_number);
+    let mut numbers = FreeNumbers::beside(numbers);
     let place = |writer: &DataSetWriterDataType| {
-        let settings: UadpDataSetWriterMessageDataType =
-            decode_settings(&writer.message_settings).unwrap_or_default();
-        // Without a number and a size, the writer has a NetworkMessage of its own; these are counted from 1.
+        let settings = settings(writer);
+        // Without a number and a size, the writer has a NetworkMessage of its own, with a free number.
         let number = match (settings.network_message_number, settings.configured_size) {
-            (0, 0) => u16::try_from(numbers.len() + 1).unwrap_or(0),
+            (0, 0) => numbers.take(),
             (number, _) => number,
         };
-        if number != 0 {
-            numbers.insert(number);
-        }
         Place {
             writer: Writer {
                 is_announced,

@@ -182,6 +182,21 @@ pub enum ReceiveError {
         /// StatusCode of the first one.
         status: StatusCode,
     },
+    /// Fields have other types or dimensions than in the metadata, and are Bad. The other fields of the message are accepted.
+    #[error(
+        "DataSetReader '{reader}': {fields} does not have the type of the metadata ({found}, not {expected}): the value is {status}",
+        status = StatusCode::BadTypeMismatch
+    )]
+    Mismatch {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Names of the fields.
+        fields: String,
+        /// Type of the value of the first one.
+        found: String,
+        /// Its type in the metadata.
+        expected: String,
+    },
     /// Fields are not encoded according to OPC 10000-6, but can be read. The message is accepted.
     #[error(
         "DataSetReader '{reader}': {fields} is not encoded according to OPC 10000-6, but can be read (U+FFFD stands for bytes of a \

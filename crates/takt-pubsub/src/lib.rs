@@ -105,6 +105,7 @@ pub mod discovery;
 mod equal_lengths;
 mod error;
 mod losses;
+mod message_numbers;
 pub mod publisher;
 #[cfg(feature = "runtime")]
 pub mod runtime;

@@ -193,6 +193,20 @@ impl Database {
         self.enter(move |transaction| owners::set(transaction, namespace, owner.as_ref()))
     }
 
+    /// Records a namespace that a Provider has added beside its own, and the owner that is charged with it.
+    pub(crate) fn set_additional(
+        &self,
+        namespace: u16,
+        provider: &str,
+        owner: Owner,
+    ) -> Result<(), DatabaseError> {
+        let provider = provider.to_owned();
+        self.enter(move |transaction| {
+            owners::set(transaction, namespace, Some(&owner))?;
+            owners::set_additional(transaction, namespace, &provider)
+        })
+    }
+
     /// Removes the URIs of these namespaces, so that their indexes can be reused.
     pub(crate) fn free_namespaces(&self, namespaces: Vec<u16>) -> Result<(), DatabaseError> {
         self.enter(move |transaction| tables::free_namespaces(transaction, &namespaces))
@@ -204,18 +218,18 @@ impl Database {
         self.enter(move |transaction| tables::remove_provider(transaction, &name))
     }
 
-    /// Deletes up to `most` nodes of a namespace, with their references. The thread of the database calls `deleted` with
+    /// Deletes up to `most` nodes of some namespaces, with their references. The thread of the database calls `deleted` with
     /// these nodes, then `done` when the deletion is on the disk, or `undo` if it is lost.
     pub(crate) fn delete_some(
         &self,
-        namespace: u16,
+        namespaces: Vec<u16>,
         most: usize,
         deleted: impl FnOnce(Vec<NodeId>) + Send + 'static,
         done: impl FnOnce() + Send + 'static,
         undo: impl FnOnce() + Send + 'static,
     ) -> Result<(), DatabaseError> {
         let write = move |transaction: &WriteTransaction| {
-            deleted(tables::delete_some(transaction, namespace, most)?);
+            deleted(tables::delete_some(transaction, &namespaces, most)?);
             Ok(())
         };
         let entry = Entry {

@@ -5,15 +5,19 @@
 //! bound to its URI all that time. While the registry runs, an index is never bound to another URI, so that no NodeId
 //! can become that of another Provider.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use takt_app::refusals::{Refusals, refused_login};
+use takt_app::model;
+use takt_app::refusals::{Refusals, refused_login, shown};
 use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
+
+/// Longest reason of a refusal in the log, in characters.
+const LONGEST_REASON: usize = 300;
 
 /// Budget of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,10 @@ pub(crate) struct Names {
     /// Runtime directory of the applications of this host: a running application owns its name.
     runtime: Arc<Runtime>,
     owners: Mutex<HashMap<u16, Owner>>,
+    /// Names of the Providers that have added other namespaces than their own: see [`set_additional`](Self::set_additional).
+    additional: Mutex<HashMap<u16, String>>,
+    /// Namespaces with a URI of a Provider's choice, which has been forgotten: the next Provider that adds a node there gets them.
+    vacant: Mutex<HashSet<u16>>,
     refusals: Refusals,
 }
 
@@ -93,12 +101,74 @@ impl Names {
             budget,
             runtime,
             owners: Mutex::default(),
+            additional: Mutex::default(),
+            vacant: Mutex::default(),
             refusals: Refusals::default(),
         }
     }
 
     fn owners(&self) -> MutexGuard<'_, HashMap<u16, Owner>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn additional(&self) -> MutexGuard<'_, HashMap<u16, String>> {
+        self.additional
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn vacant(&self) -> MutexGuard<'_, HashSet<u16>> {
+        self.vacant.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a namespace belongs to nobody: its URI stays in the NamespaceArray, where clients find it and add it no more.
+    pub(crate) fn set_vacant(&self, namespace: u16) {
+        self.vacant().insert(namespace);
+    }
+
+    /// Returns whether the next Provider that adds a node in a namespace gets it.
+    pub(crate) fn is_vacant(&self, namespace: u16) -> bool {
+        self.vacant().contains(&namespace)
+    }
+
+    /// Notes that a namespace with a URI of its choice belongs to a Provider, until it is freed.
+    pub(crate) fn set_additional(&self, namespace: u16, provider: &str) {
+        self.vacant().remove(&namespace);
+        self.additional().insert(namespace, provider.to_owned());
+    }
+
+    /// Returns the Provider that has added a namespace with a URI of its choice.
+    pub(crate) fn provider_of_additional(&self, namespace: u16) -> Option<String> {
+        self.additional().get(&namespace).cloned()
+    }
+
+    /// Returns the namespaces that a Provider has added beside its own.
+    pub(crate) fn additional_of(&self, provider: &str) -> Vec<u16> {
+        let additional = self.additional();
+        let of_provider = additional.iter().filter(|(_, name)| *name == provider);
+        let mut namespaces: Vec<u16> = of_provider.map(|(namespace, _)| *namespace).collect();
+        namespaces.sort_unstable();
+        namespaces
+    }
+
+    /// Checks whether a Provider may have another namespace; returns the owner to charge.
+    pub(crate) fn admit_namespace(&self, caller: &Caller, name: &str) -> Result<Owner, StatusCode> {
+        let owner = Owner::of(caller.peer()).ok_or(StatusCode::BadUserAccessDenied)?;
+        let count = self
+            .owners()
+            .values()
+            .filter(|other| **other == owner)
+            .count();
+        if count >= self.budget.namespaces {
+            let _ = self.refuse_change(
+                name,
+                &format_args!(
+                    "{owner} has {count} namespaces, which is the limit (max_namespaces)"
+                ),
+            );
+            return Err(StatusCode::BadResourceUnavailable);
+        }
+        Ok(owner)
     }
 
     /// Charges only `owner` with a namespace.
@@ -108,6 +178,9 @@ impl Names {
 
     /// Frees a namespace. Returns whether an owner was charged with it.
     pub(crate) fn free(&self, namespace: u16) -> bool {
+        if self.additional().remove(&namespace).is_some() {
+            self.set_vacant(namespace);
+        }
         self.owners().remove(&namespace).is_some()
     }
 
@@ -184,10 +257,40 @@ impl Names {
         StatusCode::BadUserAccessDenied
     }
 
+    /// Refuses a change of nodes to a caller that is not named as a Provider.
+    pub(crate) fn refuse_nameless(&self, caller: &Caller) -> StatusCode {
+        let uri = shown(caller.application_uri.as_str());
+        self.refusals.warn(&format_args!(
+            "changes of nodes refused to a client with the ApplicationUri {uri}: that of a Provider is {}",
+            model::provider_uri("NAME")
+        ));
+        StatusCode::BadUserAccessDenied
+    }
+
+    /// Refuses a change of nodes to an application, and says why.
+    pub(crate) fn refuse_change(&self, name: &str, reason: &dyn fmt::Display) -> StatusCode {
+        self.refusals.warn(&format_args!(
+            "a change of nodes refused to {}: {}",
+            shown(name),
+            shown_reason(&reason.to_string())
+        ));
+        StatusCode::BadUserAccessDenied
+    }
+
     /// Refuses a login that is neither of a known user nor of a Provider. The client does not learn which part is wrong.
     pub(crate) fn refuse_login(&self, name: &str, peer: &Peer) {
         self.refusals.warn(&refused_login(name, peer));
     }
+}
+
+/// Returns a reason with NodeIds and names of a client for the log: with escaped control characters, and not longer than a few lines.
+fn shown_reason(reason: &str) -> String {
+    reason
+        .chars()
+        .take(LONGEST_REASON)
+        .collect::<String>()
+        .escape_debug()
+        .to_string()
 }
 
 #[cfg(test)]

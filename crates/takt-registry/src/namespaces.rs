@@ -102,6 +102,7 @@ fn namespaces_of(change: &Change) -> Vec<u16> {
             item.target_node_id.node_id.namespace,
         ],
         Change::DeleteNode(item) => vec![item.node_id.namespace],
+        Change::SetAttribute(change) => vec![change.node_id.namespace],
     }
 }
 

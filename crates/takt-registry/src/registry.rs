@@ -1,6 +1,8 @@
 //! The running registry: database, address space, rules and endpoints put together.
 
 mod application_uri;
+#[cfg(test)]
+mod attribute_tests;
 mod checks;
 mod options;
 #[cfg(test)]
@@ -28,7 +30,7 @@ use crate::mirror::Mirrors;
 use crate::names::Names;
 use crate::namespaces;
 use crate::providers::{Providers, is_engineer};
-use crate::rules::Rules;
+use crate::rules::{OwnAttributes, Rules};
 use crate::security_groups::{self, SecurityGroups};
 
 pub use options::RegistryOptions;
@@ -124,6 +126,8 @@ impl Registry {
         rules.database.settle_now()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
         rules.bind(&server, model);
+        let attributes = OwnAttributes::start(&rules).map_err(RegistryError::Thread)?;
+        space.set_attribute_writes(attributes);
         rules.keep_history(RegistryHistory::start(
             &server,
             &options.database,
@@ -134,6 +138,10 @@ impl Registry {
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
         let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
+        // Types of mirrored servers come later, in namespaces that have no nodes yet.
+        if options.mirrors.is_empty() {
+            rules.note_vacant(space);
+        }
         bind_methods(space, &rules, &durable, model)?;
         let mut mirrors = Mirrors::new(&options.mirrors, space, &rules, &providers)
             .map_err(|source| RegistryError::Mirror(source.to_string()))?;

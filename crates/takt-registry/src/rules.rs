@@ -3,6 +3,7 @@
 //! A Provider owns its namespace: it may add, change and delete nodes with NodeIds there, and no others. Ownership
 //! follows from the NodeId, so that no separate state has to be kept consistent.
 
+mod attributes;
 mod changes;
 mod following;
 mod model_changes;
@@ -10,13 +11,15 @@ mod recording;
 mod removal;
 mod removed;
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
+use takt_app::refusals::shown;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_services::{Authenticator, NodeManagement, Server, SessionObserver, Settled};
-use takt_space::{AddressSpace, Caller, Change, Channel, UserIdentity};
+use takt_space::{AddressSpace, AddressSpaceError, Caller, Change, Channel, UserIdentity};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{Identifier, NodeId, StatusCode};
 
@@ -24,6 +27,7 @@ use crate::database::{Database, DatabaseError, NewProvider};
 use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
+pub(crate) use attributes::OwnAttributes;
 use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
 use removed::Removals;
@@ -118,7 +122,7 @@ impl Rules {
         let name = |state: &ProviderState| state.record.name.clone();
         let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(history) = &*history
-            && let Some(provider) = self.providers.with_namespace(node.namespace, name)
+            && let Some(provider) = self.with_provider_of(node.namespace, name)
         {
             history.variable_bound(&provider, node);
         }
@@ -137,6 +141,29 @@ impl Rules {
             .map_or_else(Weak::new, |bound| Weak::clone(&bound.rules))
     }
 
+    /// Refuses a change of nodes, and says why.
+    fn refuse_change(&self, caller: &Caller, reason: &dyn Display) -> StatusCode {
+        let name = claimed_name(caller).unwrap_or(caller.application_uri.as_str());
+        self.names.refuse_change(name, reason)
+    }
+
+    /// Returns the name of the Provider to which a namespace belongs.
+    fn provider_of_namespace(&self, namespace: u16) -> Option<String> {
+        self.with_provider_of(namespace, |state| state.record.name.clone())
+    }
+
+    /// Runs `look` with the Provider to which a namespace belongs, its own one or one that it has added.
+    fn with_provider_of<R>(
+        &self,
+        namespace: u16,
+        look: impl FnOnce(&ProviderState) -> R,
+    ) -> Option<R> {
+        match self.names.provider_of_additional(namespace) {
+            Some(name) => self.providers.with(&name, look),
+            None => self.providers.with_namespace(namespace, look),
+        }
+    }
+
     /// Returns a node of the registry's model.
     fn model(&self, identifier: u32) -> NodeId {
         let namespace = self.bound.get().map_or(u16::MAX, |bound| bound.model);
@@ -152,6 +179,9 @@ impl Rules {
     ) -> Result<(), DatabaseError> {
         for (namespace, owner) in contents.owners {
             self.names.set(namespace, owner);
+        }
+        for (namespace, provider) in contents.additional {
+            self.names.set_additional(namespace, &provider);
         }
         for record in contents.providers {
             let uri = model::provider_uri(&record.name);
@@ -232,7 +262,10 @@ impl Rules {
         self.check_removed(name)?;
         let known = self.providers.with(name, |_| ()).is_some();
         match known && self.providers.speaker(caller).is_none() {
-            true => Err(StatusCode::BadUserAccessDenied),
+            true => Err(self.refuse_change(
+                caller,
+                &"another client has registered this name, and has its secret or its Unix user",
+            )),
             false => Ok(()),
         }
     }
@@ -243,6 +276,13 @@ impl Rules {
         let parent = &item.parent_node_id.node_id;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
         let namespaces = space.namespaces();
+        if self
+            .names
+            .provider_of_additional(parent.namespace)
+            .is_some()
+        {
+            return self.owns(caller, parent);
+        }
         match namespaces.uri(parent.namespace) {
             Some(uri) if uri.starts_with(&model::provider_uri("")) => {
                 return self.owns(caller, parent);
@@ -261,14 +301,29 @@ impl Rules {
 
     /// Checks that the caller owns `node`, whose namespace must be that of the caller.
     fn owns(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
-        let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
+        let Some(name) = claimed_name(caller) else {
+            return Err(self.names.refuse_nameless(caller));
+        };
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        if self.names.is_vacant(node.namespace) && self.providers.speaker(caller).is_some() {
+            self.take_namespace(caller, name, node.namespace)?;
+        }
+        let added_by = self.names.provider_of_additional(node.namespace);
         match space.namespaces().uri(node.namespace) {
+            _ if added_by.is_some_and(|provider| provider == name) => {
+                self.may_register(caller, name)
+            }
             Some(uri)
                 if *uri != *model::provider_uri(name)
                     && !space.namespaces().is_free(node.namespace) =>
             {
-                Err(StatusCode::BadUserAccessDenied)
+                Err(self.refuse_change(
+                    caller,
+                    &format_args!(
+                        "{node} is in the namespace {}, which is not its own",
+                        shown(&uri)
+                    ),
+                ))
             }
             // The namespace has no URI yet: it is added by the same operation, and was authorized as a separate
             // change.
@@ -289,6 +344,21 @@ impl Rules {
 }
 
 impl NodeManagement for Rules {
+    fn refused(&self, caller: &Caller, reason: &AddressSpaceError) {
+        use AddressSpaceError as E;
+        match reason {
+            // A Provider that registers again asks for what exists, and removes what may be missing.
+            E::NodeIdExists(_)
+            | E::BrowseNameDuplicated(_)
+            | E::DuplicateReference { .. }
+            | E::NodeIdUnknown(_)
+            | E::NoSuchReference { .. } => {}
+            reason => {
+                let _ = self.refuse_change(caller, reason);
+            }
+        }
+    }
+
     fn new_node_id(&self, caller: &Caller, item: &AddNodesItem) -> Option<NodeId> {
         let (space, required) = (self.space()?, model::required_node_id(item));
         let is_free = |node: &NodeId| match node.identifier {
@@ -299,7 +369,12 @@ impl NodeManagement for Rules {
         if let Some(node_id) = required.filter(is_free) {
             return Some(node_id);
         }
-        let (_, namespace) = self.providers.speaker(caller)?;
+        let (_, own) = self.providers.speaker(caller)?;
+        // The client may want any NodeId of a namespace.
+        let namespace = match item.requested_new_node_id.node_id.namespace {
+            0 => own,
+            requested => requested,
+        };
         // The address space is locked here: a free NodeId is found by trying random identifiers of the upper half.
         (0..16).find_map(|_| {
             let node = NodeId::numeric(namespace, getrandom::u32().ok()? | 0x8000_0000);
@@ -313,9 +388,14 @@ impl NodeManagement for Rules {
         }
         match change {
             Change::AddNamespace { uri, .. } => {
-                let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
+                let Some(name) = claimed_name(caller) else {
+                    return Err(self.names.refuse_nameless(caller));
+                };
                 if *uri != model::provider_uri(name) {
-                    return Err(StatusCode::BadUserAccessDenied);
+                    return Err(self.refuse_change(
+                        caller,
+                        &format_args!("the namespace {} is not its own", shown(uri)),
+                    ));
                 }
                 self.may_register(caller, name)
             }
@@ -336,6 +416,8 @@ impl NodeManagement for Rules {
             },
             Change::AddReference(item) => self.owns(caller, &item.source_node_id),
             Change::DeleteNode(item) => self.owns(caller, &item.node_id),
+            // Only the owner of a node writes its attributes: see `attributes`.
+            Change::SetAttribute(change) => self.owns(caller, &change.node_id),
             Change::DeleteReference(item) => self.owns(caller, &item.source_node_id),
         }
     }

@@ -112,8 +112,9 @@ fn summary(page: &mut Page, run: &ComparedRun) {
     } else if run.violations().is_empty() {
         // With violations, the errors above are the result.
         let applications = run.cases.iter().flat_map(|it| &it.applications);
-        let trips = applications.flat_map(|it| &it.round_trips);
-        let with_bound = trips.filter(|it| it.count > 0 && it.bound.nanos().is_some());
+        let trips: Vec<_> = applications.flat_map(|it| &it.round_trips).collect();
+        let with_bound = trips.iter();
+        let with_bound = with_bound.filter(|it| it.count > 0 && it.bound.nanos().is_some());
         let counts: Vec<u64> = with_bound.map(|it| it.count).collect();
         let (notice, title) = match (counts.is_empty(), run.is_damaged()) {
             (true, _) => (
@@ -130,9 +131,10 @@ fn summary(page: &mut Page, run: &ComparedRun) {
             ),
         };
         let line = format!(
-            "{} measured delays, of {} kinds of round trip and cases.",
+            "{} measured delays were compared, of {} of {} round trips (wire and application of each case).",
             counts.iter().sum::<u64>(),
-            counts.len()
+            counts.len(),
+            trips.len()
         );
         page.notice(notice, &title, [line]);
     }

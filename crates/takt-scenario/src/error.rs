@@ -1,10 +1,11 @@
 //! Mistakes in scenarios.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
 /// A mistake and its position.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Problem {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
@@ -114,7 +115,10 @@ pub struct ScenarioError {
 impl ScenarioError {
     pub(crate) fn new(file: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.start);
-        problems.dedup();
+        // A swept value is read once for each of its tables, perhaps with other mistakes at the same place in between. The same text
+        // at another place is another mistake.
+        let mut seen_problems = HashSet::new();
+        problems.retain(|problem| seen_problems.insert(problem.clone()));
         // Each part of the text is counted once, for any number of mistakes.
         let (mut seen, mut line, mut column) = (0, 1, 1);
         let mistakes = problems.into_iter().map(|problem| {
@@ -141,5 +145,39 @@ impl ScenarioError {
             file: file.to_owned(),
             mistakes: mistakes.collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_reported_once_for_each_place() {
+        let text = "a = 1\nb = 1\n";
+        let problem = |message: &str, start: usize| Problem::new(message, start..start + 1);
+        let problems = vec![
+            problem("second", 4),
+            problem("first", 4),
+            // The same text at another place, with and without an advice.
+            problem("first", 10),
+            problem("first", 10).with_help("help"),
+            // Not next to the equal ones.
+            problem("second", 4),
+            problem("first", 4),
+        ];
+        let error = ScenarioError::new("file", text, problems);
+        let found: Vec<_> = error
+            .mistakes
+            .iter()
+            .map(|it| (it.message.as_str(), it.line, it.help.as_deref()))
+            .collect();
+        let expected = [
+            ("second", 1, None),
+            ("first", 1, None),
+            ("first", 2, None),
+            ("first", 2, Some("help")),
+        ];
+        assert_eq!(found, expected);
     }
 }

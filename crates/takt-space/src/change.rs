@@ -1,6 +1,7 @@
 //! One change of the address space (OPC 10000-4, 5.8).
 
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem};
+use takt_ua::{NodeId, Variant};
 
 /// One change of the address space, in the standard's own structures, so that it can be stored and applied again with
 /// [`AddressSpace::apply`](crate::AddressSpace::apply).
@@ -23,4 +24,19 @@ pub enum Change {
     DeleteNode(DeleteNodesItem),
     /// Deletion of a reference.
     DeleteReference(DeleteReferencesItem),
+    /// Replacement of an attribute of a node by its owner.
+    SetAttribute(Box<AttributeChange>),
+}
+
+/// Replacement of an attribute (OPC 10000-4, 5.11.4).
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttributeChange {
+    /// The node.
+    pub node_id: NodeId,
+    /// AttributeId (OPC 10000-6, A.1).
+    pub attribute_id: u32,
+    /// The new value.
+    pub value: Variant,
+    /// The value before; empty if the attribute did not exist. It need not be stored: it takes the change back.
+    pub previous: Variant,
 }

@@ -31,6 +31,8 @@ pub struct RemoteRead {
 pub struct RemoteWrite {
     /// NodeId at the source.
     pub node_id: NodeId,
+    /// AttributeId: 13 (Value), except for a source of [`AttributeWrites`](crate::AttributeWrites).
+    pub attribute_id: u32,
     /// IndexRange (OPC 10000-4, 7.27), empty for the whole value. The source applies it.
     pub index_range: String,
     /// The value, with StatusCode and source timestamp if the client sent them.

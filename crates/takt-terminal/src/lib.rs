@@ -1,6 +1,6 @@
 //! Output of Takt's programs: results on the standard output, errors with advice and the log on the error output.
 //!
-//! * [`line()`], [`lines()`], [`bytes()`]: results. If nobody reads them any more, the program ends as other Unix tools do.
+//! * [`line()`], [`lines()`], [`try_line()`], [`bytes()`]: results. If nobody reads them any more, the program ends as other Unix tools do.
 //! * [`Screen`]: live data, rewritten in place, of lines in colours ([`StyledLine`]).
 //! * [`status`], [`clear_status`]: the state of long work, on the error output.
 //! * [`error()`], [`warning()`]: an error with its advice ([`with_help`]), in lines that fit the terminal.
@@ -21,7 +21,9 @@ mod styled;
 
 pub use explanation::with_help;
 pub use log::start_tracing;
-pub use print::{bytes, clear_status, complain, error, line, lines, status, warning, written};
+pub use print::{
+    bytes, clear_status, complain, error, line, lines, status, try_line, warning, written,
+};
 pub use screen::Screen;
 pub use styled::{Style, StyledLine};
 pub use takt_figures::text::{escaped, printable, shown_source};

@@ -26,6 +26,16 @@ pub fn lines(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     written(printed.and_then(|()| out.flush()));
 }
 
+/// Prints one line as [`line()`] does, and returns a failure instead of ending the process.
+///
+/// # Errors
+/// The standard output cannot be written.
+pub fn try_line(text: impl std::fmt::Display) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", escaped_output(&text.to_string()))?;
+    out.flush()
+}
+
 /// Prints the content of a file unchanged. Texts for people are printed by [`line()`] and [`lines`]. A failure is handled by
 /// [`written`].
 pub fn bytes(bytes: &[u8]) {

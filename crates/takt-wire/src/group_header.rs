@@ -68,6 +68,7 @@ impl GroupHeader {
             encoder.u32(version)?;
         }
         if let Some(number) = self.network_message_number {
+            marker(Mark::NetworkMessageNumber, encoder.position() - base);
             encoder.u16(number)?;
         }
         if let Some(number) = self.sequence_number {
@@ -91,16 +92,17 @@ mod tests {
             sequence_number: Some(0x0304),
         };
         let mut bytes = Vec::new();
-        let mut found = None;
+        let mut found = Vec::new();
         header
             .encode(
                 &mut Encoder::growing(&mut bytes, 100),
                 0,
-                &mut |mark, offset| found = Some((mark, offset)),
+                &mut |mark, offset| found.push((mark, offset)),
             )
             .unwrap();
         assert_eq!(bytes, [0x0D, 2, 1, 1, 0, 4, 3]);
-        assert_eq!(found, Some((Mark::SequenceNumber, 5)));
+        let expected = [(Mark::NetworkMessageNumber, 3), (Mark::SequenceNumber, 5)];
+        assert_eq!(found, expected);
         assert_eq!(GroupHeader::decode(&mut Decoder::new(&bytes)), Ok(header));
     }
 

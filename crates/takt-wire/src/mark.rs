@@ -3,6 +3,8 @@
 /// Kind of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
+    /// NetworkMessageNumber of the GroupHeader.
+    NetworkMessageNumber,
     /// SequenceNumber of the GroupHeader.
     SequenceNumber,
     /// Timestamp of the NetworkMessage.

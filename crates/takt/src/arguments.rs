@@ -7,6 +7,7 @@ mod clients;
 mod control_loop;
 mod disciplines;
 mod discover;
+mod given;
 mod groups;
 mod history;
 mod host;
@@ -38,6 +39,7 @@ pub use clients::{
 };
 pub use control_loop::{ControlLoopArguments, LoopbackArguments, MissReaction, SendingMode};
 pub use discover::DiscoverArguments;
+pub use given::Given;
 pub use groups::{Command, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup};
 pub use history::HistoryArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};

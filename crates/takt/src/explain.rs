@@ -218,6 +218,17 @@ pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     Report::new(diagnostic.with_label(label)).with_source_code(source)
 }
 
+/// Returns line and column of the place that an error shows, from 1. The column counts characters.
+pub fn place(error: &Report) -> Option<(usize, usize)> {
+    let label = error.labels()?.next()?;
+    let before = (0, label.offset()).into();
+    let content = error.source_code()?.read_span(&before, 0, 0).ok()?;
+    let before = String::from_utf8_lossy(content.data());
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default();
+    Some((line, column.chars().count() + 1))
+}
+
 /// Longest line that is shown, in bytes. A longer line would fill the screen; line and column have to suffice.
 const LONGEST_SHOWN: usize = 500;
 

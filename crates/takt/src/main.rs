@@ -18,18 +18,27 @@ mod server_interrupt;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use arguments::{Arguments, Given};
+use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> ExitCode {
-    let arguments = arguments::Arguments::try_parse().unwrap_or_else(|answer| explained(&answer));
+    let (arguments, given) = parsed().unwrap_or_else(|answer| explained(&answer));
     output::start_tracing(arguments.verbose);
-    match commands::run(arguments.command, arguments.verbose) {
+    match commands::run(arguments.command, &given, arguments.verbose) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the arguments, and the options that are given.
+fn parsed() -> Result<(Arguments, Given), clap::Error> {
+    let matches = Arguments::command().try_get_matches()?;
+    let arguments = Arguments::from_arg_matches(&matches);
+    let arguments = arguments.map_err(|error| error.format(&mut Arguments::command()))?;
+    Ok((arguments, Given::of(&matches)))
 }
 
 /// Prints the answer to a command line without a command: help, the version, or the mistake in it.

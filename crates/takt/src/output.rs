@@ -1,12 +1,60 @@
 //! Output of commands: lines for people, or objects for programs.
 
 use serde_json::{Value, json};
+use takt_app::Endpoint;
 use takt_ua::{DataValue, DateTime, Variant};
 
 pub use takt_terminal::{
     bytes, clear_status, complain, error, escaped, line, lines, printable, shown_source,
     start_tracing, status, warning, written,
 };
+
+/// Prints the outcome of a command or an event, flushed: an object for programs (`--json`), or a line for people.
+pub fn tell(json: bool, object: impl FnOnce() -> Value, text: impl std::fmt::Display) {
+    match json {
+        true => line(object()),
+        false => line(text),
+    }
+}
+
+/// Prints that a server is ready: one that serves at these endpoints.
+pub fn ready(json: bool, name: &str, endpoints: &[Endpoint]) {
+    let endpoints: Vec<String> = endpoints.iter().map(ToString::to_string).collect();
+    tell(
+        json,
+        || {
+            json!({
+                "event": "ready",
+                "name": name,
+                "process": std::process::id(),
+                "endpoints": endpoints,
+            })
+        },
+        format_args!("{name} serves {}", endpoints.join(" and ")),
+    );
+}
+
+/// Tells programs that the command has ended as it was meant to.
+pub fn ended(json: bool, name: &str) {
+    if json {
+        line(json!({"event": "ended", "name": name}));
+    }
+}
+
+/// Prints warnings for people. Programs find them in the object of the outcome, as `warnings`.
+pub fn warnings(json: bool, warnings: &[String]) {
+    if !json {
+        warnings.iter().for_each(warning);
+    }
+}
+
+/// Returns an object with the members of another one behind its own.
+pub fn joined(mut object: Value, others: Value) -> Value {
+    if let (Some(object), Value::Object(others)) = (object.as_object_mut(), others) {
+        object.extend(others);
+    }
+    object
+}
 
 /// Formats a DataValue in one line: value as `text` writes it, StatusCode unless Good, source timestamp. Control characters in texts are escaped.
 pub fn data_value(data_value: &DataValue, text: impl FnOnce(&Variant) -> String) -> String {

@@ -23,13 +23,18 @@ pub fn read_bytes(path: &Path) -> miette::Result<Vec<u8>> {
 
 /// Returns the scenario of the content of a file, and its text.
 pub fn of_bytes(path: &Path, bytes: Vec<u8>) -> miette::Result<(ScenarioFile, String)> {
+    let text = text_of_bytes(path, bytes)?;
+    let file = ScenarioFile::parse(&text, &path.display().to_string());
+    let file = file.map_err(|error| explain::scenario(&text, &error))?;
+    Ok((file, text))
+}
+
+/// Returns the text of the content of a scenario file.
+pub fn text_of_bytes(path: &Path, bytes: Vec<u8>) -> miette::Result<String> {
     let name = path.display().to_string();
     explain::refuse_foreign(&bytes, &name, "a scenario")?;
-    let text = ScenarioFile::text(bytes, &name)
-        .map_err(|error| explain::with_help(error, "Save the file as UTF-8."))?;
-    let file =
-        ScenarioFile::parse(&text, &name).map_err(|error| explain::scenario(&text, &error))?;
-    Ok((file, text))
+    ScenarioFile::text(bytes, &name)
+        .map_err(|error| explain::with_help(error, "Save the file as UTF-8."))
 }
 
 /// Returns a scenario with other values in some fields.

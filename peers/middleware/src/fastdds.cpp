@@ -1,5 +1,6 @@
-// Fast DDS. Each mode has two topics, for request and reply; their type is a sequence of octets. The transport is
-// pinned: Fast DDS uses UDP and shared memory at once otherwise.
+// Fast DDS. Each mode has two topics, for request and reply. The transport is pinned: Fast DDS uses UDP and shared memory
+// at once otherwise. Over UDP, the type is a sequence of octets. With shared memory, data sharing and loans leave payloads in
+// place: writers fill a block of memory that readers have mapped.
 #include <atomic>
 #include <cstring>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
@@ -29,7 +30,22 @@ using eprosima::fastrtps::rtps::Locator_t;
 
 namespace {
 
+bool shared = false;
+
+bool write_loan(DataWriter *writer, const void *data, size_t size) {
+    void *loan = nullptr;
+    const auto as_it_is = DataWriter::LoanInitializationKind::NO_LOAN_INITIALIZATION;
+    if (writer->loan_sample(loan, as_it_is) != ReturnCode_t::RETCODE_OK) return false;
+    auto *block = static_cast<Block *>(loan);
+    block->size = static_cast<uint32_t>(size);
+    std::memcpy(block->data, data, size);
+    if (writer->write(loan)) return true;
+    writer->discard_loan(loan);
+    return false;
+}
+
 bool write(DataWriter *writer, const void *data, size_t size) {
+    if (shared) return write_loan(writer, data, size);
     Message message;
     message.data = static_cast<const uint8_t *>(data);
     message.size = size;
@@ -40,9 +56,10 @@ bool write(DataWriter *writer, const void *data, size_t size) {
 class Listener : public DataReaderListener {
   public:
     void on_data_available(DataReader *reader) override {
+        if (shared) return take_loans(reader);
         SampleInfo info;
         while (reader->take_next_sample(&message_, &info) == ReturnCode_t::RETCODE_OK) {
-            if (info.valid_data) take(message_.owned);
+            if (info.valid_data) take(message_.owned.data(), message_.owned.size());
         }
     }
 
@@ -51,13 +68,24 @@ class Listener : public DataReaderListener {
     DataWriter *writer = nullptr;
 
   private:
-    void take(const std::vector<uint8_t> &data) {
+    void take_loans(DataReader *reader) {
+        LoanableSequence<Block> blocks;
+        SampleInfoSeq infos;
+        while (reader->take(blocks, infos) == ReturnCode_t::RETCODE_OK) {
+            for (LoanableCollection::size_type at = 0; at < infos.length(); at++) {
+                if (infos[at].valid_data) take(blocks[at].data, blocks[at].size);
+            }
+            reader->return_loan(blocks, infos);
+        }
+    }
+
+    void take(const uint8_t *data, size_t size) {
         if (!server) {
-            peer_answer(data.data(), data.size());
+            peer_answer(data, size);
         } else if (mode == PEER_ECHO) {
-            write(writer, data.data(), data.size());
+            write(writer, data, size);
         } else {
-            const uint8_t sum = peer_sum(data.data(), data.size());
+            const uint8_t sum = peer_sum(data, size);
             write(writer, &sum, 1);
         }
     }
@@ -85,9 +113,9 @@ DomainParticipantQos participant_qos(const peer_options &options) {
     wire.builtin.discovery_config.leaseDuration_announcementperiod = {1, 0};
     qos.transport().use_builtin_transports = false;
     if (std::strcmp(options.transport, "shm") == 0) {
-        auto shared = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
-        shared->segment_size(8 * PEER_LARGEST);
-        qos.transport().user_transports.push_back(shared);
+        // Discovery alone: messages go by data sharing.
+        auto memory = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
+        qos.transport().user_transports.push_back(memory);
         return qos;
     }
     auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
@@ -126,6 +154,23 @@ void set_security(DomainParticipantQos &qos, const peer_options &options) {
     for (const auto &[name, value] : properties) qos.properties().properties().emplace_back(name, value);
 }
 
+// Settings that writers and readers have in common.
+template <typename Qos>
+Qos endpoint_qos(Qos qos) {
+    using namespace eprosima::fastrtps::rtps;
+    qos.reliability().kind = RELIABLE_RELIABILITY_QOS;
+    qos.history().kind = KEEP_LAST_HISTORY_QOS;
+    qos.history().depth = 1;
+    if (shared) {
+        qos.endpoint().history_memory_policy = PREALLOCATED_MEMORY_MODE;
+        qos.data_sharing().on("");
+    } else {
+        qos.endpoint().history_memory_policy = PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+        qos.data_sharing().off();
+    }
+    return qos;
+}
+
 DataWriter *writers[2];
 
 bool send_request(void *, peer_mode mode, const uint8_t *data, size_t size) { return write(writers[mode], data, size); }
@@ -137,8 +182,8 @@ int main(int argc, char **argv) {
     const bool server = options.role == PEER_SERVER;
     Log::SetVerbosity(Log::Error);
     peer_info("version", "%s", FASTRTPS_VERSION_STR);
-    const bool shared = std::strcmp(options.transport, "shm") == 0;
-    peer_info("setting", "transport %s only, data sharing off", shared ? "shm" : "udp");
+    shared = std::strcmp(options.transport, "shm") == 0;
+    peer_info("setting", shared ? "data sharing with loans" : "transport udp only, data sharing off");
     peer_info("setting", "synchronous publishing, reliable, keep last 1, listener, unicast discovery");
     auto *factory = DomainParticipantFactory::get_instance();
     DomainParticipantQos participant_settings = participant_qos(options);
@@ -148,30 +193,20 @@ int main(int argc, char **argv) {
     }
     DomainParticipant *participant = factory->create_participant(0, participant_settings);
     check(participant, "participant");
-    TypeSupport type(new MessageType);
+    TypeSupport type(shared ? static_cast<TopicDataType *>(new BlockType) : new MessageType);
     type.register_type(participant);
     Publisher *publisher = participant->create_publisher(PUBLISHER_QOS_DEFAULT);
     Subscriber *subscriber = participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT);
     check(publisher, "publisher");
     check(subscriber, "subscriber");
-    DataWriterQos out = DATAWRITER_QOS_DEFAULT;
-    out.reliability().kind = RELIABLE_RELIABILITY_QOS;
-    out.history().kind = KEEP_LAST_HISTORY_QOS;
-    out.history().depth = 1;
+    DataWriterQos out = endpoint_qos(DATAWRITER_QOS_DEFAULT);
     out.publish_mode().kind = SYNCHRONOUS_PUBLISH_MODE;
-    out.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
-    out.data_sharing().off();
-    DataReaderQos in = DATAREADER_QOS_DEFAULT;
-    in.reliability().kind = RELIABLE_RELIABILITY_QOS;
-    in.history().kind = KEEP_LAST_HISTORY_QOS;
-    in.history().depth = 1;
-    in.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
-    in.data_sharing().off();
+    const DataReaderQos in = endpoint_qos(DATAREADER_QOS_DEFAULT);
     Listener listeners[2];
     for (int mode = 0; mode < 2; mode++) {
         const std::string name = mode == PEER_ECHO ? "echo" : "ack";
-        Topic *request = participant->create_topic(name + "_request", "Message", TOPIC_QOS_DEFAULT);
-        Topic *reply = participant->create_topic(name + "_reply", "Message", TOPIC_QOS_DEFAULT);
+        Topic *request = participant->create_topic(name + "_request", type.get_type_name(), TOPIC_QOS_DEFAULT);
+        Topic *reply = participant->create_topic(name + "_reply", type.get_type_name(), TOPIC_QOS_DEFAULT);
         check(request, "topic");
         check(reply, "topic");
         writers[mode] = publisher->create_datawriter(server ? reply : request, out);

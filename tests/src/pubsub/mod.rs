@@ -2,6 +2,7 @@
 
 mod exchange;
 mod files;
+mod protected_line;
 mod scenario;
 mod wrong_key;
 
@@ -24,6 +25,7 @@ use exchange::{
     Field, INTERVAL, SECURITY_GROUP, description, fields, key_ring, publisher_file, subscriber_file,
 };
 pub use files::configuration_files_agree;
+pub use protected_line::ProtectedLine;
 pub use scenario::{Shown, peer_receives_scenario};
 pub use wrong_key::{peer_publishes_with_another_key, peer_receives_with_another_key};
 

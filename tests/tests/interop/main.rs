@@ -24,6 +24,7 @@ mod pubsub_node_opcua;
 mod pubsub_open62541;
 mod push;
 mod python_opcua;
+mod registered_types;
 mod security;
 mod security_peers;
 mod structures;

@@ -62,7 +62,7 @@ fn a_foreign_client_works_while_it_is_trusted() {
         .iter()
         .find(|row| row["folder"] == "rejected")
         .unwrap();
-    assert_eq!(rejected["application_uri"], "urn:takt:peer:asyncua");
+    assert_eq!(rejected["applicationUri"], "urn:takt:peer:asyncua");
     let thumbprint = rejected["thumbprint"].as_str().unwrap();
     let trust = ["trust", "add", thumbprint, "--certificates", &folder];
     let _ = sandbox.run(&trust).expect_success();

@@ -18,6 +18,7 @@ mod checks;
 mod cleanup;
 mod clock;
 mod disciplines;
+mod events;
 mod mistakes;
 mod recorded;
 mod report;
@@ -70,6 +71,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
     }
     let of_run: TestFunction = Box::new(report::a_run_is_beside_its_bounds);
     tests.push(("report::a_run_is_beside_its_bounds".to_owned(), of_run));
+    tests.push((
+        "events::each_case_is_an_object".to_owned(),
+        Box::new(events::each_case_is_an_object),
+    ));
     if !backend.is_host() {
         for discipline in ["fq_codel", "mqprio", "cbs", "etf", "taprio"] {
             let name = format!("agreement::{discipline}");

@@ -176,6 +176,8 @@ impl Groups {
     fn restore(&self, file: StoredKeys) {
         let now = Instant::now();
         let mut pushed = self.pushed();
+        // The endpoint is open already. Keys that came before are not in the file.
+        let has_come = pushed.values().any(|group| group.last.is_some());
         for (id, received) in file.load() {
             let aged = received.aged(SystemTime::now());
             let Some((update, over)) = aged else { continue };
@@ -204,8 +206,11 @@ impl Groups {
                 again: false,
             });
         }
-        drop(pushed);
+        // With the lock, so that keys which come now find the file.
         let _ = self.stored.set(file);
+        if has_come {
+            self.save(&pushed);
+        }
     }
 
     /// Keeps the present keys in the file. If that fails, the target waits for the next push after a restart.
@@ -378,6 +383,35 @@ mod tests {
         assert!(!groups.may_set("urn:stranger", "Line"));
         assert!(groups.may_set("urn:line", "Unknown"));
         assert!(!groups.may_set("urn:stranger", "Unknown"));
+    }
+
+    /// The endpoint is open before the file is known.
+    #[test]
+    fn keys_that_come_before_the_file_is_known_are_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("target.keys");
+        let (tell, _news) = channel();
+        let services = BTreeMap::from([
+            ("Plant".to_owned(), BTreeSet::new()),
+            ("Line".to_owned(), BTreeSet::new()),
+        ]);
+        let keys = |token| ReceivedKeys {
+            update: read(&inputs(token, 2)).unwrap().1,
+            at: SystemTime::now(),
+        };
+        let (plant, line) = ("Plant".to_owned(), "Line".to_owned());
+        let before = [(&plant, &keys(1)), (&line, &keys(2))];
+        StoredKeys::new(path.clone())
+            .save(before.into_iter())
+            .unwrap();
+        let groups = Groups::new(services, tell, Instant::now());
+        groups.pushed().get_mut("Plant").unwrap().last = Some(keys(5));
+        groups.restore(StoredKeys::new(path.clone()));
+        let stored = StoredKeys::new(path).load();
+        let tokens = stored
+            .iter()
+            .map(|(id, keys)| (id.as_str(), keys.update.first_token_id));
+        assert_eq!(tokens.collect::<Vec<_>>(), [("Line", 2), ("Plant", 5)]);
     }
 
     #[test]

@@ -78,6 +78,37 @@ impl GateControlList {
         })
     }
 
+    /// Returns the service of a class that is alone in its windows, in `sch_taprio` without offload; `None` if its gate never closes.
+    /// Frames of others that have passed their gates take so many seconds, `spilled`, of each window. The kernel counts the bytes
+    /// of a window by a clock of this `speed`.
+    pub(super) fn after_others(
+        &self,
+        class: usize,
+        frame: &Rational,
+        spilled: &Rational,
+        rate: &Rational,
+        speed: &Rational,
+    ) -> Option<Curve> {
+        let slow = speed.clone().min(Rational::ONE);
+        // A frame must fit by the node's clock, and into the bytes of the window, which are whole ones.
+        let byte = Rational::from(8) / rate;
+        let room = self.room(frame).max(frame / &slow) + byte / &slow;
+        let windows = self.windows(class)?;
+        let ends = windows.iter().map(|window| Window {
+            start: window.start.clone(),
+            length: (&window.length * &slow - &room).max(Rational::ZERO),
+        });
+        let ends: Vec<Window> = ends.collect();
+        let usable = ends.iter().map(|window| Window {
+            start: &window.start + spilled,
+            length: (&window.length - spilled).max(Rational::ZERO),
+        });
+        let usable: Vec<Window> = usable.collect();
+        let missed = self.missed(&ends, &usable, &Rational::ZERO, rate);
+        // Frames of others can also be before a frame that comes within a window.
+        Some(worst_phase(&missed).later(spilled))
+    }
+
     /// Returns the part of each window that serves frames if these always wait. A frame that no longer fits leaves the end
     /// unused, less than the room that the longest `frame` needs. If all frames are `exact`ly as long, a window serves whole
     /// frames. A window may begin late by `crossing`.

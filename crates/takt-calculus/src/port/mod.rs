@@ -15,11 +15,14 @@ mod gate_curves;
 mod gates;
 mod growth;
 mod lines;
+mod losses;
 mod network;
+mod no_service;
 mod one_phase;
 mod programme;
 mod schedule;
 mod separate_flow;
+mod software;
 mod total_flow;
 mod variation;
 mod ways;
@@ -30,11 +33,15 @@ pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
+pub use no_service::NoService;
 pub use schedule::{NotScheduled, ReleaseTimes, Scheduled};
+pub use software::{SoftwarePort, SoftwareShaper};
 pub use variation::LoopbackStage;
 
 use crate::Rational;
 use crate::curve::Curve;
+
+use losses::Losses;
 
 /// Rule by which a class may send its first frame (IEEE 802.1Q, 8.6.8; `tc-mqprio`, `tc-cbs`, `tc-etf`, `tc-fq_codel`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +117,15 @@ pub struct ClassService {
     pub shaping: Curve,
 }
 
+/// Curves of a class in software.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct InSoftware {
+    service: ClassService,
+    none: Option<NoService>,
+    /// Of a shaper with a guaranteed service.
+    losses: Option<Losses>,
+}
+
 /// A port and the link behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EgressPort {
@@ -119,6 +135,8 @@ pub struct EgressPort {
     gates: Option<GateControlList>,
     /// Shaping curve of each class behind gates: it is needed often, and never changes.
     shapings: Vec<Curve>,
+    /// Classes whose gates or shapers are those of Linux in software.
+    software: Vec<Option<InSoftware>>,
 }
 
 impl EgressPort {
@@ -172,6 +190,7 @@ impl EgressPort {
             classes,
             gates: None,
             shapings: Vec::new(),
+            software: Vec::new(),
         })
     }
 
@@ -286,6 +305,9 @@ impl EgressPort {
         class: usize,
         higher: &[ClassTraffic],
     ) -> Result<ClassService, PortError> {
+        if let Some(Some(software)) = self.software.get(class) {
+            return Ok(software.service.clone());
+        }
         let shaping = self.shaping(class)?;
         if let Some(gates) = &self.gates {
             let (minimum, strict) = self.behind_gates(gates, class, higher)?;
@@ -334,6 +356,9 @@ impl EgressPort {
     /// # Errors
     /// None that a valid port can cause.
     pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
+        if let Some(Some(software)) = self.software.get(class) {
+            return Ok(software.service.shaping.clone());
+        }
         if let Some(known) = self.shapings.get(class) {
             return Ok(known.clone());
         }

@@ -35,6 +35,21 @@ impl ScenarioBounds {
         ways.into_iter().flatten().min()
     }
 
+    /// Returns the reasons of infinite delays at ports, in words with port and class.
+    pub fn reasons(&self) -> Vec<String> {
+        let reasons = self.queues.iter().filter_map(|it| it.infinite.as_ref());
+        reasons.map(ToString::to_string).collect()
+    }
+
+    /// States that the analysis `schedule` does not apply to gates in software: frames in the driver are not gated.
+    pub(super) fn refuse_schedule(&mut self) {
+        for flow in &mut self.flows {
+            let reason = "sch_taprio in software: frames in the driver pass closed gates";
+            flow.answers
+                .push((Analysis::Schedule, Err(reason.to_owned())));
+        }
+    }
+
     /// Returns true if [`Self::of_way`] holds only for the phases of the scenario between applications and gates.
     pub fn way_needs_phases(&self, source: FlowSource) -> bool {
         let any = least(&self.ways, source);

@@ -9,8 +9,8 @@ use super::realisation::Realisation;
 use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
 use super::sound::{
-    ASSUMPTIONS, BROKEN_BY_CBS, BROKEN_BY_TAPRIO, FRAMES_IN_DRIVER, Mapping, OF_FAIR_QUEUEING,
-    ONE_FRAME_IN_DRIVER,
+    AS_IN_802_1Q, ASSUMPTIONS, BROKEN_BY_CBS, BROKEN_BY_TAPRIO, FRAMES_IN_DRIVER, Mapping,
+    OF_FAIR_QUEUEING, OF_SOFTWARE_GATES, OF_SOFTWARE_SHAPERS, ONE_FRAME_IN_DRIVER,
 };
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
@@ -163,38 +163,55 @@ impl Mapping<'_> {
         let is_fair = classes
             .any(|class| matches!(class.selection, TransmissionSelection::FairQueueing { .. }));
         let of_fair = if is_fair { OF_FAIR_QUEUEING } else { &[] };
-        let driver = match self.realisation {
-            Realisation::Linux { driver_queue: 1 } => Some(&ONE_FRAME_IN_DRIVER),
-            Realisation::Linux { .. } => Some(&FRAMES_IN_DRIVER),
-            Realisation::Ieee => None,
+        let driver = match self.realisation.driver_queue() {
+            Some(1) => Some(&ONE_FRAME_IN_DRIVER),
+            Some(_) => Some(&FRAMES_IN_DRIVER),
+            None => None,
         };
         let driver = driver.filter(|_| is_fair);
-        let all = ASSUMPTIONS.iter().chain(of_fair).chain(driver);
-        all.copied().collect()
+        let is_software = self.realisation.is_software();
+        let gates = self.has_software_gates().then_some(&OF_SOFTWARE_GATES);
+        let (of_gates, of_shapers) = self.gates_and_shapers();
+        let shapers = (is_software && of_shapers).then_some(&OF_SOFTWARE_SHAPERS);
+        let without =
+            |it: &&&str| !(is_software && (of_gates || of_shapers) && **it == AS_IN_802_1Q);
+        let all = ASSUMPTIONS
+            .iter()
+            .filter(without)
+            .chain(of_fair)
+            .chain(driver);
+        all.chain(gates).chain(shapers).copied().collect()
     }
 
-    /// Returns the assumptions that Linux breaks at some port with a flow.
+    /// Returns the assumptions that Linux breaks at some port with a flow. In software, bounds assume what the kernel does.
     fn broken(&self) -> Vec<&'static str> {
-        if self.realisation == Realisation::Ieee {
+        let Realisation::Linux { .. } = self.realisation else {
             return Vec::new();
-        }
+        };
+        let (gates, shapers) = self.gates_and_shapers();
+        let broken = [(gates, BROKEN_BY_TAPRIO), (shapers, BROKEN_BY_CBS)];
+        let broken = broken.into_iter().filter(|(is_broken, _)| *is_broken);
+        broken.map(|(_, words)| words).collect()
+    }
+
+    /// Returns true if gates in software are at some port with a flow.
+    pub(super) fn has_software_gates(&self) -> bool {
+        self.realisation.is_software() && self.gates_and_shapers().0
+    }
+
+    /// Returns if a port with a flow has gates that close, and if a class with a flow has a shaper.
+    fn gates_and_shapers(&self) -> (bool, bool) {
         let used = self.scenario.ports.iter().zip(&self.classes);
         let used = used.filter(|(_, classes)| classes.iter().any(Option::is_some));
-        let mut broken = Vec::new();
+        let (mut gated, mut shaped) = (false, false);
         for (port, classes) in used {
             let queues = port.discipline.classes.iter().zip(classes);
             let mut queues = queues.filter(|(_, index)| index.is_some());
-            if queues.any(|(class, _)| class.queue.shaper().is_some()) {
-                broken.push(BROKEN_BY_CBS);
-            }
+            shaped |= queues.any(|(class, _)| class.queue.shaper().is_some());
             let gates = port.discipline.scheduler.gates();
-            if gates.is_some_and(|gates| gates.txtime_assist.is_none()) {
-                broken.push(BROKEN_BY_TAPRIO);
-            }
+            gated |= gates.is_some_and(|gates| gates.txtime_assist.is_none());
         }
-        broken.sort_unstable();
-        broken.dedup();
-        broken
+        (gated, shaped)
     }
 
     /// Returns the names of the port and the class of a queue.
@@ -272,7 +289,14 @@ impl Mapping<'_> {
                 service_rate,
             } => {
                 let (port, class) = self.names_of(queue);
-                Infinite::overload(port, class, arrival_rate, service_rate)
+                match self.ports[queue.port].no_service(queue.class) {
+                    Some(none) => {
+                        let rate = self.ports[queue.port].link_rate();
+                        let other = |class| self.names_of(&QueueId { class, ..*queue }).1;
+                        Infinite::in_software(port, class, none, rate, other)
+                    }
+                    None => Infinite::overload(port, class, arrival_rate, service_rate),
+                }
             }
             Unbounded::NoFixedPoint {
                 queue,

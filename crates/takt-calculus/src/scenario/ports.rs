@@ -7,7 +7,8 @@ use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed
 use super::selection::Slopes;
 use super::sound::Mapping;
 use crate::port::{
-    EgressPort, GateControlEntry, GateControlList, PortClass, PortError, TransmissionSelection,
+    EgressPort, GateControlEntry, GateControlList, PortClass, PortError, SoftwarePort,
+    SoftwareShaper, TransmissionSelection,
 };
 use crate::{FrameBits, Rational};
 
@@ -75,9 +76,37 @@ impl Mapping<'_> {
         if let Some(gates) = self.gates(id, &indices)? {
             egress = egress.with_gates(gates).map_err(port_error)?;
         }
+        if self.realisation.is_software() {
+            let software = self.software(id, &indices, &link);
+            egress = egress.in_software(&software).map_err(port_error)?;
+        }
         self.ports.push(egress);
         self.classes.push(indices);
         Ok(())
+    }
+
+    /// Returns the settings of the kernel's gates and shapers at a port.
+    fn software(&self, id: PortIndex, indices: &[Option<usize>], link: &Rational) -> SoftwarePort {
+        let port = &self.scenario.ports[id.0];
+        let used = port.discipline.classes.iter().zip(indices);
+        let used = used.filter(|(_, index)| index.is_some());
+        let shapers = used.map(|(class, _)| {
+            let shaper = class.queue.shaper()?;
+            // The kernel counts whole bytes per second.
+            let idle_slope =
+                Rational::from(shaper.idle_slope.bits_per_second() / 8) * Rational::from(8);
+            Some(SoftwareShaper {
+                idle_slope,
+                cost: Slopes::new(shaper, link).cost,
+                hi_credit: Rational::from(shaper.hi_credit.value().0) * Rational::from(8),
+            })
+        });
+        SoftwarePort {
+            driver_queue: self.realisation.driver_queue().unwrap_or(1),
+            speed: speed(self.scenario.nodes[port.node.0].clock),
+            shapers: shapers.collect(),
+            later: self.later,
+        }
     }
 
     /// Returns an error of a port with the names of its classes. `indices` are the calculus's indices of the classes.

@@ -4,6 +4,7 @@ use takt_scenario::Scenario;
 
 use crate::Rational;
 use crate::curve::Extended;
+use crate::port::NoService;
 
 /// The reason why a bound is infinite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +52,44 @@ impl Infinite {
             port,
             class,
             utilisation: Some(utilisation),
+            reason,
+        }
+    }
+
+    /// Makes the reason for gates or a shaper in software that guarantee a class nothing. `name` returns the name of a class of the
+    /// port, and `link_rate` is in bit/s.
+    pub(super) fn in_software(
+        port: String,
+        class: String,
+        none: &NoService,
+        link_rate: &Rational,
+        name: impl Fn(usize) -> String,
+    ) -> Self {
+        let reason = match none {
+            NoService::SharedWindow(other) => format!(
+                "sch_taprio in software: its gate is open together with that of {}, and kernels since 6.3 serve the other class first; give it windows of its own",
+                name(*other)
+            ),
+            NoService::ShortWindows(bits) => {
+                let micros = bits / link_rate * Rational::from(1_000_000);
+                format!(
+                    "sch_taprio in software: frames of other classes in the driver take up to {} \u{b5}s of each of its windows, which are not longer, so that no frame is certain to be sent; lengthen the windows, or use gates of the device (`flags 0x2`)",
+                    decimal(&micros, 3)
+                )
+            }
+            NoService::ShaperBehindGates => "sch_taprio in software takes frames from a shaper while the gate is closed, which spends credit: no bound is known".to_owned(),
+            NoService::ShaperBelow(other) => format!(
+                "sch_cbs in software gains no credit while it has some, so that each time at which it waits for {} takes service from it for good: at a load near idleSlope the delay has no limit; use shapers of the device (`offload 1`)",
+                name(*other)
+            ),
+            NoService::ShaperTooFast => "sch_cbs in software: frames can come closer together than the driver sends them behind a frame of a lower class, and the shaper then loses credit: at a load near idleSlope the delay has no limit; use shapers of the device (`offload 1`)".to_owned(),
+            NoService::LinkRate => "sch_taprio in software: the kernel's time of a byte is not exact at this rate of the link, which is no whole number of Mbit/s".to_owned(),
+            NoService::ManyFrames => "sch_cbs in software loses credit with each frame that comes, and too many can come while one waits".to_owned(),
+        };
+        Self {
+            port,
+            class,
+            utilisation: None,
             reason,
         }
     }

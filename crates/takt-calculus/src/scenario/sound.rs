@@ -8,7 +8,9 @@ use super::loopback::{loopback, publisher};
 use super::quantities::{class_at, seconds, seconds_by, way_back};
 use super::realisation::Realisation;
 use crate::curve::{Curve, CurveError};
-use crate::port::{EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
+use crate::port::{
+    EgressPort, FixedPoint, PortAnalyses, PortNetwork, QueueId, SoftwarePort, Step, Stream,
+};
 use crate::{FrameBits, Rational};
 
 /// Number of exact steps of a staircase, besides those that come together because delays on the way vary. Behind them, arrivals
@@ -21,13 +23,17 @@ const MOST_STEPS: u32 = 64;
 /// steps.
 const STEPS_UP_TO: usize = 20_000;
 
+/// Assumption that gates and shapers in software replace by their own.
+pub(super) const AS_IN_802_1Q: &str = "shapers and gates behave as in IEEE 802.1Q";
+
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have arrived",
     "threads are never later than the latency of their node; each clock has the offset and the drift that its node states",
     "nothing varies that the scenario does not vary: a message that always comes at one time of the loopback's cycle is always sent in the same cycle",
     "queues are long enough for the backlog given here, so that nothing is dropped",
     "hiCredit of a shaper behind gates, or below a class without a shaper, has room for all credit that it can gain",
-    "shapers and gates behave as in IEEE 802.1Q; gates of different ports may have any offset, except in the analysis `schedule`",
+    AS_IN_802_1Q,
+    "gates of different ports may have any offset, except in the analysis `schedule`",
     "no frame preempts another; the links carry the traffic of the scenario only, and that of `lower_priority`",
 ];
 
@@ -42,6 +48,11 @@ pub(super) const ONE_FRAME_IN_DRIVER: &str = "Linux lets a frame pass that finds
 /// The same for another number of frames.
 pub(super) const FRAMES_IN_DRIVER: &str = "Linux lets a frame pass that finds FQ_CoDel empty: the driver holds at most the given number of frames besides the one on the link";
 
+/// Assumption for gates in software.
+pub(super) const OF_SOFTWARE_GATES: &str = "gates of sch_taprio in software: each qdisc runs at the beginning of each entry and when the driver has room; the driver holds at most the given number of frames of each class besides the one on the link";
+/// Assumption for shapers in software.
+pub(super) const OF_SOFTWARE_SHAPERS: &str = "shapers of sch_cbs in software: timers are on time; the driver holds at most the given number of frames of each class besides the one on the link, and sends the highest class first";
+
 /// Assumption that Linux breaks where a class has a Credit-Based Shaper.
 pub(super) const BROKEN_BY_CBS: &str = "shapers: sch_cbs in software does not count 24 bytes of each frame, so that a class may send more than its idleSlope, and it gains no credit while it has some; the bounds hold for shapers of the device (`offload 1`)";
 /// Assumption that Linux breaks where a port has gates.
@@ -51,6 +62,8 @@ pub(super) const BROKEN_BY_TAPRIO: &str = "gates: sch_taprio in software does no
 pub(super) struct Mapping<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) realisation: Realisation,
+    /// Most frames that may come to a shaper in software while one of its frames waits.
+    pub(super) later: u32,
     /// Index in the calculus of each class of each port of the scenario; `None` if no flow is in it.
     pub(super) classes: Vec<Vec<Option<usize>>>,
     pub(super) ports: Vec<EgressPort>,
@@ -61,42 +74,76 @@ pub(super) struct Mapping<'a> {
     pub(super) in_steps: bool,
 }
 
+/// Numbers of frames that may come behind a waiting one, for shapers in software: tried in this order until no more can come.
+const LATER: [u32; 5] = [4, 11, 64, 512, SoftwarePort::ANY];
+
 pub(super) fn bounds(
     scenario: &Scenario,
     realisation: Realisation,
     analyses: &[Analysis],
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
-    let mut mapping = Mapping {
-        scenario,
-        realisation,
-        classes: Vec::new(),
-        ports: Vec::new(),
-        streams: Vec::new(),
-        sources: Vec::new(),
-        in_steps: scenario
-            .flows()
-            .iter()
-            .map(|flow| flow.ports.len())
-            .sum::<usize>()
-            <= STEPS_UP_TO,
-    };
-    for port in 0..scenario.ports.len() {
-        mapping.add_port(PortIndex(port))?;
+    let mut later = LATER.iter().copied();
+    loop {
+        let later = later.next().unwrap_or(SoftwarePort::ANY);
+        let mapping = Mapping::of(scenario, realisation, later)?;
+        let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
+        let found = network.analyse_with(analyses, &FixedPoint::default(), progress)?;
+        if later < SoftwarePort::ANY && mapping.more_come(&found) {
+            continue;
+        }
+        let mut bounds = mapping.named(&found);
+        if analyses.contains(&Analysis::Schedule) {
+            match mapping.has_software_gates() {
+                true => bounds.refuse_schedule(),
+                false => mapping.add_schedule(&mut bounds)?,
+            }
+        }
+        return Ok(bounds);
     }
-    for flow in scenario.flows() {
-        mapping.add_stream(flow)?;
-    }
-    let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
-    let found = network.analyse_with(analyses, &FixedPoint::default(), progress)?;
-    let mut bounds = mapping.named(&found);
-    if analyses.contains(&Analysis::Schedule) {
-        mapping.add_schedule(&mut bounds)?;
-    }
-    Ok(bounds)
 }
 
 impl<'a> Mapping<'a> {
+    fn of(
+        scenario: &'a Scenario,
+        realisation: Realisation,
+        later: u32,
+    ) -> Result<Self, ScenarioBoundsError> {
+        let flows = scenario.flows().iter();
+        let mut mapping = Self {
+            scenario,
+            realisation,
+            later,
+            classes: Vec::new(),
+            ports: Vec::new(),
+            streams: Vec::new(),
+            sources: Vec::new(),
+            in_steps: flows.map(|flow| flow.ports.len()).sum::<usize>() <= STEPS_UP_TO,
+        };
+        for port in 0..scenario.ports.len() {
+            mapping.add_port(PortIndex(port))?;
+        }
+        for flow in scenario.flows() {
+            mapping.add_stream(flow)?;
+        }
+        Ok(mapping)
+    }
+
+    /// Returns true if more frames than [`Self::later`] can come to a shaper in software while one of its frames waits.
+    fn more_come(&self, found: &PortAnalyses) -> bool {
+        let ports = self.ports.iter().enumerate();
+        let mut queues = ports.flat_map(|(port, egress)| {
+            (0..egress.classes().len()).map(move |class| (egress, QueueId { port, class }))
+        });
+        queues.any(|(egress, queue)| {
+            let Some(bounds) = found.total_flow.queue(queue) else {
+                return false;
+            };
+            let delay = bounds.delay.finite();
+            delay.is_some_and(|delay| egress.loses_more(queue.class, &bounds.arrival, delay))
+        })
+    }
+
     /// Adds one stream for a flow. Messages that a loopback sends back belong to the same stream, further on.
     fn add_stream(&mut self, flow: &'a Flow) -> Result<(), ScenarioBoundsError> {
         let scenario = self.scenario;

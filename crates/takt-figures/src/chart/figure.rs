@@ -73,6 +73,8 @@ pub enum SeriesShape {
     Diamonds(Vec<(f64, f64)>),
     /// Triangles that point upwards, without a line: values above the axis, at its end.
     Triangles(Vec<(f64, f64)>),
+    /// Crosses without a line: values that must stand out.
+    Crosses(Vec<(f64, f64)>),
     /// Box plots, from left to right.
     Boxes(Vec<BoxPlot>),
     /// Horizontal lines.
@@ -128,7 +130,8 @@ impl ChartSeries {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
             | SeriesShape::Diamonds(points)
-            | SeriesShape::Triangles(points) => points.is_empty(),
+            | SeriesShape::Triangles(points)
+            | SeriesShape::Crosses(points) => points.is_empty(),
             SeriesShape::Boxes(boxes) => boxes.is_empty(),
             SeriesShape::Levels(levels) => levels.is_empty(),
             SeriesShape::Bars(bars) => bars.is_empty(),
@@ -145,7 +148,8 @@ impl ChartSeries {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
             | SeriesShape::Diamonds(points)
-            | SeriesShape::Triangles(points) => points.iter().map(|point| point.0).collect(),
+            | SeriesShape::Triangles(points)
+            | SeriesShape::Crosses(points) => points.iter().map(|point| point.0).collect(),
             SeriesShape::Boxes(boxes) => boxes
                 .iter()
                 .flat_map(|it| [it.place - it.width / 2.0, it.place + it.width / 2.0])
@@ -161,7 +165,8 @@ impl ChartSeries {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
             | SeriesShape::Diamonds(points)
-            | SeriesShape::Triangles(points) => points.iter().map(|point| point.1).collect(),
+            | SeriesShape::Triangles(points)
+            | SeriesShape::Crosses(points) => points.iter().map(|point| point.1).collect(),
             SeriesShape::Boxes(boxes) => boxes
                 .iter()
                 .flat_map(|it| it.outliers.iter().copied().chain([it.low, it.high]))
@@ -177,7 +182,8 @@ impl ChartSeries {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
             | SeriesShape::Diamonds(points)
-            | SeriesShape::Triangles(points) => points.last().copied(),
+            | SeriesShape::Triangles(points)
+            | SeriesShape::Crosses(points) => points.last().copied(),
             SeriesShape::Boxes(boxes) => boxes.last().map(|it| (it.place, it.median)),
             SeriesShape::Levels(levels) => levels.last().map(|it| (it.to, it.value)),
             SeriesShape::Bars(bars) => bars.last().map(|it| (it.to, it.value)),

@@ -48,6 +48,11 @@ pub(super) fn draw(scene: &mut Scene, series: &ChartSeries, look: &Look, plot: &
                 scene.triangle(point, 4.0, look.paint);
             }
         }
+        SeriesShape::Crosses(points) => {
+            for point in at(points) {
+                cross(scene, point, look.paint);
+            }
+        }
         SeriesShape::Boxes(boxes) => {
             for it in boxes {
                 draw_box(scene, it, look.paint, plot);
@@ -91,6 +96,7 @@ pub(super) fn draw_sign(
         SeriesShape::Dots(_) => dot(scene, middle, MARK, look.paint),
         SeriesShape::Diamonds(_) => scene.diamond(middle, 5.0, look.paint),
         SeriesShape::Triangles(_) => scene.triangle(middle, 4.0, look.paint),
+        SeriesShape::Crosses(_) => cross(scene, middle, look.paint),
         SeriesShape::Boxes(_) | SeriesShape::Bars(_) => {
             let corner = |dx: f64, dy: f64| (middle.0 + dx, middle.1 + dy);
             scene.rectangle(corner(-5.0, -5.0), corner(5.0, 5.0), INSIDE, look.paint);
@@ -112,6 +118,13 @@ fn dot(scene: &mut Scene, centre: Point, radius: f64, paint: Paint) {
         radius,
         paint,
     });
+}
+
+/// Draws a cross whose middle is at a point.
+fn cross(scene: &mut Scene, (x, y): Point, paint: Paint) {
+    let arm = 4.5;
+    scene.line(vec![(x - arm, y - arm), (x + arm, y + arm)], 2.0, paint);
+    scene.line(vec![(x - arm, y + arm), (x + arm, y - arm)], 2.0, paint);
 }
 
 fn draw_box(scene: &mut Scene, it: &BoxPlot, paint: Paint, plot: &Plot) {

@@ -2,20 +2,41 @@
 
 use std::fmt::Write as _;
 
-use super::{Row, Table};
+use super::{Column, Row, Table};
 use crate::chart::escaped;
 
+/// Largest number of columns that a tablet has room for.
+const NARROW: usize = 12;
+
+impl Column {
+    /// Returns group, heading and unit, for a cell that stands alone.
+    fn label(&self) -> String {
+        let mut label = self.heading.clone();
+        if !self.group.is_empty() {
+            label = format!("{}: {label}", self.group);
+        }
+        if !self.unit.is_empty() {
+            label = format!("{label} {}", self.unit);
+        }
+        label
+    }
+}
+
 impl Table {
-    /// Returns the table as an HTML element that scrolls sideways where it is too wide. The leading columns of text are headings of
-    /// their rows. A cell that begins with ✗ stands out.
+    /// Returns the table as an HTML element. On a narrow screen, each row is a block of cells with their headings (`page.css`), so
+    /// that no column is hidden. The first column has the headings of rows. A cell that begins with ✗ stands out.
     pub(crate) fn html(&self, caption: &str) -> String {
         let mut out = String::new();
         let caption = escaped(caption);
+        let class = match self.columns.len() > NARROW {
+            true => "table wide",
+            false => "table",
+        };
         // Writing into a String does not fail.
         let _ = writeln!(
             out,
             "<p class=\"caption\">{caption}</p>\n\
-             <div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n<thead>"
+             <div class=\"{class}\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n<thead>"
         );
         self.head(&mut out);
         out.push_str("</thead>\n<tbody>\n");
@@ -44,7 +65,13 @@ impl Table {
                             (false, true) => " class=\"text\"",
                             (false, false) => "",
                         };
-                        let _ = write!(out, "<{name}{scope}{class}>{}</{name}>", escaped(cell));
+                        let label = self.columns.get(index).map(Column::label);
+                        let _ = write!(
+                            out,
+                            "<{name}{scope}{class} data-label=\"{}\">{}</{name}>",
+                            escaped(&label.unwrap_or_default()),
+                            escaped(cell)
+                        );
                     }
                     out.push_str("</tr>\n");
                 }
@@ -116,9 +143,18 @@ mod tests {
             "<td></td><th class=\"group\" scope=\"colgroup\" colspan=\"2\">wire</th>",
             "<th scope=\"col\">max <small>(\u{b5}s)</small></th>",
             "<th class=\"section\" colspan=\"3\">a section</th>",
-            "<th scope=\"row\" class=\"text\">a&lt;b</th><td>1.5</td><td class=\"text bad\">\u{2717} fail</td>",
+            "<th scope=\"row\" class=\"text\" data-label=\"case\">a&lt;b</th>",
+            "<td data-label=\"wire: max (\u{b5}s)\">1.5</td>",
+            "<td class=\"text bad\" data-label=\"wire: verdict\">\u{2717} fail</td>",
+            "<div class=\"table\" role",
         ] {
             assert!(html.contains(part), "{part}\n{html}");
         }
+    }
+
+    #[test]
+    fn a_table_of_many_columns_is_wide() {
+        let table = Table::new((0..=NARROW).map(|number| Column::number(format!("c{number}"))));
+        assert!(table.html("").contains("<div class=\"table wide\""));
     }
 }

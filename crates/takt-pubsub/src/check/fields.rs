@@ -6,7 +6,7 @@ use takt_ua::structures::{DataSetMetaDataType, FieldMetaData, PublishedVariableD
 use takt_ua::{BuiltInType, Guid, Variant};
 
 use super::mistake::Place;
-use super::values::{range, time};
+use super::values::{optional_time, range};
 
 /// Greatest number of elements of an array: more do not fit a message.
 const MAX_ELEMENTS: u64 = 16 << 20;
@@ -118,13 +118,12 @@ pub(super) fn check_variable(
 ) {
     check_attribute(place, variable.attribute_id);
     range(place, "index_range", variable.index_range.as_str());
-    if variable.sampling_interval_hint != -1.0 {
-        time(
-            place,
-            "sampling_interval_hint",
-            variable.sampling_interval_hint,
-        );
-    }
+    // A negative number stands for the publishing interval (OPC 10000-14, 6.2.3.7.1).
+    optional_time(
+        place,
+        "sampling_interval_hint",
+        variable.sampling_interval_hint,
+    );
     check_value(place, "substitute_value", field, &variable.substitute_value);
     check_deadband(place, field, variable);
 }

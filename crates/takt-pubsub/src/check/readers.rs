@@ -13,7 +13,7 @@ use takt_wire::PublisherId;
 
 use super::mistake::Place;
 use super::tables::{READER_GROUPS, READERS, TARGETS};
-use super::values::{properties, range, time, unique};
+use super::values::{offset, properties, range, time, unique};
 use super::{addresses, fields, queues, security};
 
 /// Checks the ReaderGroups of a connection.
@@ -157,18 +157,9 @@ fn check_times(
                 format!("{timeout} ms is not longer than the publishing_interval of {interval} ms");
             place.error(TIMEOUT, what, fix);
         }
-        for (key, offset) in [
-            ("receive_offset", settings.receive_offset),
-            ("processing_offset", settings.processing_offset),
-        ] {
-            if time(place, key, offset) && interval > 0.0 && offset >= interval {
-                place.error(
-                    key,
-                    format!("{offset} ms is not within the publishing_interval of {interval} ms"),
-                    "Use a time below the publishing_interval",
-                );
-            }
-        }
+        offset(place, "receive_offset", settings.receive_offset, interval);
+        let processing = settings.processing_offset;
+        offset(place, "processing_offset", processing, interval);
     }
     // The Publisher may be in the same file.
     let groups = configuration.connections.iter().flat_map(|connection| {

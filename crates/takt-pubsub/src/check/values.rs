@@ -23,6 +23,23 @@ pub(super) fn time(place: &mut Place<'_>, key: &'static str, value: f64) -> bool
     is_time
 }
 
+/// Checks a time that is not configured if it is negative: the standard gives each negative number this meaning.
+pub(super) fn optional_time(place: &mut Place<'_>, key: &'static str, value: f64) -> bool {
+    // A NaN is not negative: it is refused.
+    value < 0.0 || time(place, key, value)
+}
+
+/// Checks an offset into the publishing interval, in milliseconds (OPC 10000-14, 6.3.1.1.5, 6.3.1.1.6, 6.3.1.4.8 and 6.3.1.4.9).
+pub(super) fn offset(place: &mut Place<'_>, key: &'static str, offset: f64, interval: f64) {
+    if optional_time(place, key, offset) && interval > 0.0 && offset >= interval {
+        place.error(
+            key,
+            format!("{offset} ms is not within the publishing_interval of {interval} ms"),
+            "Use a time below the publishing_interval, or a negative one for none",
+        );
+    }
+}
+
 /// Reports names that occur twice. Empty names are not compared.
 pub(super) fn unique<'n>(
     place: &mut Place<'_>,

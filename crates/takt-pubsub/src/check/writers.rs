@@ -16,7 +16,7 @@ use takt_wire::{HeaderLayout, PublisherId};
 
 use super::mistake::Place;
 use super::tables::{WRITER_GROUPS, WRITERS};
-use super::values::{properties, time, unique};
+use super::values::{offset, properties, time, unique};
 use super::{addresses, queues, security};
 use crate::action::offers_actions;
 
@@ -132,6 +132,7 @@ fn check_group(
         "name",
         writers.iter().map(|writer| writer.name.as_str()),
     );
+    check_numbers(place, group);
     let acts = offers_actions(group, &configuration.published_data_sets);
     for (index, writer) in writers.iter().enumerate() {
         let mut place = place.entry(WRITERS, writer.name.as_str(), index);
@@ -244,8 +245,8 @@ fn check_uadp(
         return;
     };
     let interval = group.publishing_interval;
-    for offset in &settings.publishing_offset {
-        check_offset(place, "publishing_offset", *offset, interval);
+    for value in &settings.publishing_offset {
+        offset(place, "publishing_offset", *value, interval);
     }
     if settings.publishing_offset.len() > 1 {
         place.warning(
@@ -254,9 +255,7 @@ fn check_uadp(
             "Divide the group, and give each one its own offset",
         );
     }
-    if settings.sampling_offset != -1.0 {
-        check_offset(place, "sampling_offset", settings.sampling_offset, interval);
-    }
+    offset(place, "sampling_offset", settings.sampling_offset, interval);
     let mask = settings.network_message_content_mask;
     use UadpNetworkMessageContentMask as Mask;
     let in_group_header = Mask::WriterGroupId
@@ -322,12 +321,22 @@ fn check_uadp(
     }
 }
 
-fn check_offset(place: &mut Place<'_>, key: &'static str, offset: f64, interval: f64) {
-    if time(place, key, offset) && interval > 0.0 && offset >= interval {
-        place.error(
-            key,
-            format!("{offset} ms is not within the publishing_interval of {interval} ms"),
-            "Use a time below the publishing_interval",
+/// Checks the NetworkMessageNumbers of the writers, which count from 1 (OPC 10000-14, 6.3.1.3.4).
+fn check_numbers(place: &mut Place<'_>, group: &WriterGroupDataType) {
+    let writers = group.data_set_writers.iter().enumerate();
+    let numbered = writers.filter_map(|(index, writer)| {
+        let settings: UadpDataSetWriterMessageDataType =
+            writer.message_settings.decode_as().ok()?;
+        let number = settings.network_message_number;
+        (number != 0).then_some((number, index, writer.name.as_str()))
+    });
+    if let Some((number @ 2.., index, name)) = numbered.min() {
+        place.entry(WRITERS, name, index).warning(
+            "network_message_number",
+            format!(
+                "{number} is the lowest of the group, and the first message of an interval has 1"
+            ),
+            "Count the messages from 1",
         );
     }
 }

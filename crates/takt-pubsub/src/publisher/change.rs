@@ -42,12 +42,16 @@ impl Deadband {
         if self.absolute == 0.0 {
             return sent != value;
         }
+        // Another type is a change, even of an equal number.
+        if sent.built_in_type() != value.built_in_type() {
+            return true;
+        }
         match (sent.as_array(), value.as_array()) {
             (None, None) => match (sent.as_f64(), value.as_f64()) {
                 (Some(sent), Some(value)) => self.far(sent, value),
                 _ => sent != value,
             },
-            (Some(old), Some(new)) if old.len() == new.len() => old
+            (Some(old), Some(new)) if old.lengths() == new.lengths() => old
                 .elements
                 .iter()
                 .zip(new.elements.iter())
@@ -91,5 +95,23 @@ mod tests {
         let array = |values: &[f64]| DataValue::good(values.to_vec());
         assert!(!deadband(1.0).is_change(&array(&[1.0, 2.0]), &array(&[1.5, 2.5])));
         assert!(deadband(1.0).is_change(&array(&[1.0, 2.0]), &array(&[1.5, 3.5])));
+    }
+
+    #[test]
+    fn another_type_or_shape_is_a_change_whatever_the_numbers_are() {
+        let sent = DataValue::good(10.0);
+        assert!(deadband(1.0).is_change(&sent, &DataValue::good(10_u32)));
+        let matrix = |dimensions: &[u32]| {
+            DataValue::good(takt_ua::Array {
+                dimensions: dimensions.to_vec(),
+                ..takt_ua::Array::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+            })
+        };
+        assert!(deadband(1.0).is_change(&matrix(&[2, 3]), &matrix(&[3, 2])));
+        assert!(!deadband(1.0).is_change(&matrix(&[2, 3]), &matrix(&[2, 3])));
+        // NaN does not hide the values behind it.
+        let nan = DataValue::good(f64::NAN);
+        assert!(deadband(1.0).is_change(&nan, &sent));
+        assert!(!deadband(1.0).is_change(&nan, &nan));
     }
 }

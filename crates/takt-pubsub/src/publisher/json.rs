@@ -240,7 +240,7 @@ impl MessageMapping for JsonMapping {
             match plans.iter_mut().find(fits) {
                 Some(plan) => plan.writers.push(index),
                 None => plans.push(Plan {
-                    network_message_number: 0,
+                    network_message_number: None,
                     writers: vec![index],
                     fixed: None,
                     alike: Alike::default(),

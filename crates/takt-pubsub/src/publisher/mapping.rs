@@ -22,13 +22,23 @@ pub(super) struct GroupParameters {
     pub(super) configuration: WriterGroupDataType,
     /// SequenceNumber of the next NetworkMessage.
     pub(super) sequence_number: u16,
+    /// NetworkMessageNumber of the message before, in this publishing interval; 0 for the first one.
+    pub(super) last_message_number: u16,
+}
+
+impl GroupParameters {
+    /// Returns the NetworkMessageNumber of the next message of a plan. Numbers count from 1 in each interval (OPC 10000-14,
+    /// 6.3.1.3.4).
+    pub(super) fn message_number(&self, planned: Option<u16>) -> u16 {
+        planned.unwrap_or(self.last_message_number.saturating_add(1))
+    }
 }
 
 /// Samples of a publishing interval that share a NetworkMessage.
 #[derive(Debug)]
 pub(super) struct SharedSamples {
-    /// NetworkMessageNumber of the plan.
-    pub(super) network_message_number: u16,
+    /// NetworkMessageNumber of the plan, if it has a fixed one.
+    pub(super) network_message_number: Option<u16>,
     pub(super) now: Now,
     /// Samples, with the indexes of their writers.
     pub(super) samples: Vec<(usize, Sample)>,

@@ -9,7 +9,8 @@ const LONGEST_PAUSE: u32 = 1 << 16;
 /// NetworkMessage of a publishing interval.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) network_message_number: u16,
+    /// NetworkMessageNumber of the message; `None` if each message has the next number of its interval.
+    pub(super) network_message_number: Option<u16>,
     /// Indexes of the writers that share it.
     pub(super) writers: Vec<usize>,
     /// The message, if it has the layout of the ones before.

@@ -104,6 +104,7 @@ impl WriterGroup {
                     ..configuration.clone()
                 },
                 sequence_number: 0,
+                last_message_number: 0,
             },
             plans: mapping.plans(&writers),
             mapping,
@@ -225,6 +226,7 @@ impl WriterGroup {
             return (published, None);
         }
         let mut all = Sent::default();
+        self.parameters.last_message_number = 0;
         for index in 0..self.plans.len() {
             let sent = match self.publish_fixed(index, now, output) {
                 Ok(true) => {
@@ -264,7 +266,10 @@ impl WriterGroup {
         if fixed.message.bytes().len() > limit || !fixed.store(now) {
             return Ok(false);
         }
+        let number = self.parameters.message_number(plan.network_message_number);
+        self.parameters.last_message_number = number;
         let message = &mut fixed.message;
+        message.set_network_message_number(number);
         message.set_timestamp(now.date_time);
         let sequence_number = &mut self.parameters.sequence_number;
         message.set_sequence_number(*sequence_number);

@@ -1,5 +1,6 @@
 //! Subscriber of a connection (OPC 10000-14, 6.2.7 and 6.2.8).
 
+use std::hash::RandomState;
 use std::time::Instant;
 
 use takt_rt::memory_budget::MemoryBudget;
@@ -82,6 +83,8 @@ pub struct Subscriber {
     protections: Protections,
     pub(super) layouts: FixedLayouts,
     pub(super) reassembler: ChunkReassembler,
+    /// Hasher of the origins of chunks.
+    pub(super) origins: RandomState,
     pub(super) changes: StateChanges,
     /// State of the connection at the last report of states.
     told: Option<PubSubState>,
@@ -109,6 +112,7 @@ impl Default for Subscriber {
             protections: Protections::default(),
             layouts: FixedLayouts::default(),
             reassembler: ChunkReassembler::default(),
+            origins: RandomState::new(),
             changes: StateChanges::default(),
             told: None,
             max_discovered: 0,
@@ -152,6 +156,9 @@ impl Subscriber {
                 subscriber.protection_of.push(protection);
                 let mut reader = DataSetReader::new(reader, standalone, target, &subscriber.memory)
                     .map_err(|error| error.within(&name))?;
+                if protection.is_none() {
+                    reader.expect_unprotected();
+                }
                 reader.changes = subscriber.changes.clone();
                 subscriber.readers.push(reader);
                 subscriber.group_of.push(subscriber.groups.len());

@@ -33,6 +33,16 @@ impl Subscriber {
     }
 }
 
+/// Field whose value has another type than in the metadata.
+#[derive(Debug)]
+pub(super) struct Mismatched {
+    pub(super) index: usize,
+    /// Type of the value.
+    pub(super) found: String,
+    /// Type in the metadata.
+    pub(super) expected: String,
+}
+
 impl DataSetReader {
     /// Returns the error of a message of which nothing can be used, because of a field or of its header.
     pub(super) fn lost(&self, field: Option<usize>, reason: String) -> ReceiveError {
@@ -67,7 +77,7 @@ impl DataSetReader {
             self.note_unreadable();
             observer.refused(&ReceiveError::Unreadable {
                 reader: self.name.clone(),
-                fields: self.field_names(bad()),
+                fields: self.field_names(bad().map(|field| field.index)),
                 status,
             });
         }
@@ -78,13 +88,32 @@ impl DataSetReader {
         if mended.peek().is_some() {
             observer.refused(&ReceiveError::Mended {
                 reader: self.name.clone(),
-                fields: self.field_names(mended),
+                fields: self.field_names(mended.map(|field| field.index)),
             });
         }
     }
 
-    fn field_names<'f>(&self, fields: impl Iterator<Item = &'f DamagedField>) -> String {
-        let mut names: Vec<String> = fields.map(|it| self.field_name(it.index)).collect();
+    /// Counts and reports the fields of an accepted message that have other types than in the metadata.
+    #[cold]
+    pub(super) fn report_mismatch(
+        &mut self,
+        mismatched: Vec<Mismatched>,
+        observer: &mut dyn SubscriberObserver,
+    ) {
+        self.note_unreadable();
+        let fields = self.field_names(mismatched.iter().map(|field| field.index));
+        if let Some(first) = mismatched.into_iter().next() {
+            observer.refused(&ReceiveError::Mismatch {
+                reader: self.name.clone(),
+                fields,
+                found: first.found,
+                expected: first.expected,
+            });
+        }
+    }
+
+    fn field_names(&self, indexes: impl Iterator<Item = usize>) -> String {
+        let mut names: Vec<String> = indexes.map(|index| self.field_name(index)).collect();
         let others = names.len().saturating_sub(MAX_NAMED);
         names.truncate(MAX_NAMED);
         let text = names.join(", ");

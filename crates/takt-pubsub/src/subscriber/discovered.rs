@@ -111,6 +111,7 @@ impl Subscriber {
         if let Ok(mut reader) = made {
             reader.identity = Some(Identity::of(said));
             reader.is_announced = is_announced;
+            reader.expect_unprotected();
             reader.begins_at(now.instant);
             self.with_room(0, &|_| false, observer, |_| reader.keep(0, "the name"))?;
             reader.changes = self.changes.clone();

@@ -29,10 +29,12 @@ impl DataSetReader {
             && self.takes_uadp
             && self.links.have_data(origin.link)
             && equals(self.writer_group_id, group.writer_group_id)
-            && equals(
-                self.settings.network_message_number,
-                group.network_message_number,
-            )
+            // The chunks of a message have several numbers, and name their DataSetWriter.
+            && (message.chunk
+                || equals(
+                    self.settings.network_message_number,
+                    group.network_message_number,
+                ))
             && (self.settings.group_version == 0
                 || group
                     .group_version

@@ -1,14 +1,15 @@
 //! DataSetMessages of any mapping at a DataSetReader.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DamagedField, DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
 
+use super::conformity::{conforms, described, expected};
+use super::damage::Mismatched;
 use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver};
-use super::target::ReaderTarget;
 use crate::error::ReceiveError;
 use crate::sequence::SequenceNumber;
 use crate::time::Now;
@@ -103,7 +104,11 @@ impl DataSetReader {
             return Ok(false);
         }
         let decoded = decode(self);
-        let Decoded { fields, damaged } = decoded.inspect_err(|_| self.note_lost())?;
+        let Decoded {
+            mut fields,
+            damaged,
+        } = decoded.inspect_err(|_| self.note_lost())?;
+        let mismatched = self.refuse_mismatched(&mut fields);
         self.note(kind);
         let mut outcome = Ok(true);
         for (index, value) in &fields {
@@ -122,13 +127,8 @@ impl DataSetReader {
                 }
             }
         }
-        if incoming.is_complete {
-            self.fail_missing(&fields, now.date_time);
-        }
-        if self.take_gap() && kind != DataSetKind::Event {
-            // The lost message may have had newer values.
-            self.each_absent(&fields, ReaderTarget::doubt);
-        }
+        let absent = self.absent(incoming, &fields);
+        self.mark_absent(&absent, now.date_time);
         observer.data_set(&ReceivedDataSet {
             reader: self,
             kind,
@@ -137,33 +137,97 @@ impl DataSetReader {
             timestamp: incoming.timestamp,
             status: incoming.status,
             fields: ReceivedFields::Decoded(&fields),
+            absent: &absent,
         });
+        if !mismatched.is_empty() {
+            self.report_mismatch(mismatched, observer);
+        }
         if !damaged.is_empty() {
             self.report_damage(&damaged, observer);
         }
         outcome
     }
 
-    /// Replaces the values of fields that a complete message should have and has not.
-    fn fail_missing(&mut self, fields: &[(usize, DataValue)], now: DateTime) {
-        if fields.len() < self.meta_data.fields.len() {
-            self.each_absent(fields, |target| {
-                target.fail(StatusCode::BadConfigurationError, now);
+    /// Replaces the values that do not have the types of the metadata by BadTypeMismatch, whatever their targets would take.
+    fn refuse_mismatched(&self, fields: &mut [(usize, DataValue)]) -> Vec<Mismatched> {
+        let mut mismatched = Vec::new();
+        // Learned metadata has no types.
+        if self.is_learned {
+            return mismatched;
+        }
+        for (index, value) in fields {
+            let field = self.meta_data.fields.get(*index);
+            let (Some(field), Some(found)) = (field, &value.value) else {
+                continue;
+            };
+            if value.status_code().is_bad() || conforms(field, found) {
+                continue;
+            }
+            mismatched.push(Mismatched {
+                index: *index,
+                found: described(found),
+                expected: expected(field),
             });
+            value.value = None;
+            value.status = Some(StatusCode::BadTypeMismatch);
+        }
+        mismatched
+    }
+
+    /// Returns the fields that a message does not have, with the StatusCode that their last values have from now on; none whose
+    /// values stay as they are.
+    fn absent(
+        &mut self,
+        incoming: &Incoming,
+        fields: &[(usize, DataValue)],
+    ) -> BTreeMap<usize, StatusCode> {
+        // An event says nothing about others.
+        let has_gap = self.take_gap() && incoming.kind != DataSetKind::Event;
+        let has_no_type = incoming.kind == DataSetKind::KeyFrame && !incoming.is_complete;
+        let count = self.meta_data.fields.len();
+        let lacks_fields = fields.len() < count;
+        let absent = |index: &usize, present: &HashSet<usize>| !present.contains(index);
+        let uncertain = StatusCode::UncertainLastUsableValue;
+        let present = || fields.iter().map(|(index, _)| *index).collect();
+        if incoming.is_complete && lacks_fields {
+            let (status, present) = (StatusCode::BadConfigurationError, present());
+            let absent = (0..count).filter(|index| absent(index, &present));
+            absent.map(|index| (index, status)).collect()
+        } else if has_no_type && (lacks_fields || !self.silences.is_empty()) {
+            let present = present();
+            self.silences.resize(count, 0);
+            for (index, silence) in self.silences.iter_mut().enumerate() {
+                *silence = match present.contains(&index) {
+                    true => 0,
+                    false => silence.saturating_add(1),
+                };
+            }
+            // It may be a delta frame, but one message of so many is a key frame (OPC 10000-14, 6.2.9.7).
+            let longest = self.key_frame_count.max(1);
+            let silences = self.silences.iter().enumerate();
+            let due =
+                silences.filter(|(_, silence)| **silence > 0 && (has_gap || **silence >= longest));
+            due.map(|(index, _)| (index, uncertain)).collect()
+        } else if has_gap {
+            // The lost message may have had newer values.
+            let present = present();
+            let absent = (0..count).filter(|index| absent(index, &present));
+            absent.map(|index| (index, uncertain)).collect()
+        } else {
+            BTreeMap::new()
         }
     }
 
-    /// Calls `change` with the targets of fields that are not among these.
-    #[cold]
-    fn each_absent(
-        &mut self,
-        fields: &[(usize, DataValue)],
-        mut change: impl FnMut(&mut ReaderTarget),
-    ) {
-        let present: HashSet<usize> = fields.iter().map(|(index, _)| *index).collect();
+    /// Gives the targets of absent fields their statuses.
+    fn mark_absent(&mut self, absent: &BTreeMap<usize, StatusCode>, now: DateTime) {
+        if absent.is_empty() {
+            return;
+        }
         for target in &mut self.targets {
-            if !present.contains(&target.field) {
-                change(target);
+            match absent.get(&target.field) {
+                Some(status) if status.is_bad() => target.fail(*status, now),
+                Some(_) => target.doubt(),
+                None => {}
             }
         }
     }

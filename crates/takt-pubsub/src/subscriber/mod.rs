@@ -1,6 +1,7 @@
 //! Subscribers: ReaderGroups and their DataSetReaders.
 
 mod cell_parts;
+mod conformity;
 mod connection;
 mod damage;
 mod data_set_kind;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
 /// Origin of a message: the link that it came through, and its sender.
@@ -31,11 +31,10 @@ pub enum MessageSender<'a> {
 }
 
 impl Origin<'_> {
-    /// Returns a number for the origin; different origins have different ones.
-    pub(super) fn number(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
+    /// Returns a number for the origin. Nobody outside knows the hasher, so nobody can compute an origin with the number of another
+    /// one.
+    pub(super) fn number(&self, hasher: &RandomState) -> u64 {
+        hasher.hash_one(self)
     }
 }
 
@@ -72,6 +71,18 @@ impl fmt::Display for MessageSender<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_origins_cannot_be_computed_outside() {
+        let origin = |port| Origin {
+            link: 1,
+            sender: MessageSender::Udp(([127, 0, 0, 1], port).into()),
+        };
+        let (one, other) = (RandomState::new(), RandomState::new());
+        assert_eq!(origin(4840).number(&one), origin(4840).number(&one));
+        assert_ne!(origin(4840).number(&one), origin(4841).number(&one));
+        assert_ne!(origin(4840).number(&one), origin(4840).number(&other));
+    }
 
     #[test]
     fn senders_are_written_as_their_links_write_addresses() {

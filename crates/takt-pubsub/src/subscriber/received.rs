@@ -1,5 +1,7 @@
 //! Messages received by readers.
 
+use std::collections::BTreeMap;
+
 use takt_ua::enumerations::PubSubState;
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DiscoveryAnnouncement, FixedMessageRef, FixedValue, PublisherIdRef, Slot};
@@ -24,6 +26,8 @@ pub struct ReceivedDataSet<'a> {
     /// Status of the DataSetMessage.
     pub status: StatusCode,
     pub(super) fields: ReceivedFields<'a>,
+    /// Fields that the message does not have, with the new StatusCodes of their last values.
+    pub(super) absent: &'a BTreeMap<usize, StatusCode>,
 }
 
 #[derive(Debug)]
@@ -64,6 +68,13 @@ impl ReceivedDataSet<'_> {
                 Some((position, value))
             }
         })
+    }
+
+    /// Returns the fields that the message does not have and whose last values are not current any more, with their indexes in the
+    /// metadata: BadConfigurationError if the message should have them, UncertainLastUsableValue if a lost message may have had
+    /// them.
+    pub fn absent(&self) -> impl Iterator<Item = (usize, StatusCode)> + '_ {
+        self.absent.iter().map(|(index, status)| (*index, *status))
     }
 
     /// Returns a value from its place in the message, without decoding or allocation; `None` if the message did not take the fast

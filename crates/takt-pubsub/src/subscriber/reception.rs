@@ -103,8 +103,9 @@ impl Subscriber {
         let payload = match message.payload(&parameters)? {
             PayloadRef::Chunk(chunk) => {
                 // Several senders may have one PublisherId. Their chunks are told apart by the origin.
+                let number = origin.number(&self.origins);
                 match self.reassembler(protection).push_from(
-                    origin.number(),
+                    number,
                     &message,
                     &chunk,
                     now.instant,

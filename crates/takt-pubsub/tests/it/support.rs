@@ -22,7 +22,7 @@ use takt_ua::{DateTime, ExtensionObject, NodeId, UaString, Variant};
 use takt_pubsub::Now;
 use takt_pubsub::publisher::{Output, Reserved, WriterGroup};
 use takt_pubsub::security::{KeyRing, PubSubSecurityPolicy, SecurityKeyUpdate};
-use takt_pubsub::subscriber::Subscriber;
+use takt_pubsub::subscriber::{DataTarget, Subscriber};
 use zeroize::Zeroizing;
 
 /// Setup of a test: a connection with a WriterGroup and a ReaderGroup, a writer and a reader for one DataSet, and the cells of
@@ -43,7 +43,9 @@ fn field(name: &str, value: &Variant) -> FieldMetaData {
         name: name.into(),
         built_in_type,
         data_type: NodeId::numeric(0, built_in_type.into()),
-        value_rank: if value.is_array() { 1 } else { -1 },
+        value_rank: value
+            .as_array()
+            .map_or(-1, |array| array.lengths().len() as i32),
         ..FieldMetaData::default()
     }
 }
@@ -188,6 +190,12 @@ impl Setup {
     }
 
     pub(crate) fn build_subscriber(&mut self) -> Subscriber {
+        let mut received = self.received.clone();
+        self.build_subscriber_into(&mut received)
+    }
+
+    /// Returns a Subscriber that writes to targets of its own.
+    pub(crate) fn build_subscriber_into(&self, target: &mut dyn DataTarget) -> Subscriber {
         let connection = PubSubConnectionDataType {
             reader_groups: vec![ReaderGroupDataType {
                 name: "Readers".into(),
@@ -197,7 +205,7 @@ impl Setup {
             }],
             ..self.connection.clone()
         };
-        Subscriber::new(&connection, &[], &mut self.received).unwrap()
+        Subscriber::new(&connection, &[], target).unwrap()
     }
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct Contents {
     pub(crate) namespaces: Vec<(u16, String)>,
     /// Owner of each namespace of a Provider.
     pub(crate) owners: Vec<(u16, Owner)>,
+    /// The namespaces that Providers have added beside their own, with the names of the Providers.
+    pub(crate) additional: Vec<(u16, String)>,
     /// The Providers.
     pub(crate) providers: Vec<ProviderRecord>,
     /// Owner and change, in the order in which they were recorded.

@@ -9,10 +9,39 @@ use crate::names::Owner;
 /// Table: index of a namespace → Unix user, or `NOBODY`; IP address, or empty.
 const OWNERS: TableDefinition<u16, (u32, &str)> = TableDefinition::new("owners of namespaces");
 
-/// Creates the table if it is missing.
+/// Table: index of a namespace → name of the Provider that has added it beside its own.
+const ADDITIONAL: TableDefinition<u16, &str> = TableDefinition::new("additional namespaces");
+
+/// Creates the tables if they are missing.
 pub(super) fn make(transaction: &WriteTransaction) -> Result<(), DatabaseError> {
     transaction.open_table(OWNERS)?;
+    transaction.open_table(ADDITIONAL)?;
     Ok(())
+}
+
+/// Records the Provider that has added a namespace beside its own.
+pub(super) fn set_additional(
+    transaction: &WriteTransaction,
+    namespace: u16,
+    provider: &str,
+) -> Result<(), DatabaseError> {
+    transaction
+        .open_table(ADDITIONAL)?
+        .insert(namespace, provider)?;
+    Ok(())
+}
+
+/// Reads the namespaces that Providers have added beside their own.
+pub(super) fn load_additional(
+    transaction: &ReadTransaction,
+) -> Result<Vec<(u16, String)>, DatabaseError> {
+    let table = transaction.open_table(ADDITIONAL)?;
+    let mut additional = Vec::new();
+    for row in table.iter()? {
+        let (namespace, provider) = row?;
+        additional.push((namespace.value(), provider.value().to_owned()));
+    }
+    Ok(additional)
 }
 
 /// Records the owner of a namespace; `None` frees it.
@@ -27,7 +56,10 @@ pub(super) fn set(
         Some(Owner::Address(address)) => {
             owners.insert(namespace, (NOBODY, address.to_string().as_str()))?
         }
-        None => owners.remove(namespace)?,
+        None => {
+            transaction.open_table(ADDITIONAL)?.remove(namespace)?;
+            owners.remove(namespace)?
+        }
     };
     Ok(())
 }

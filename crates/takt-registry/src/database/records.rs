@@ -1,12 +1,12 @@
 //! Records of the database: the standard's structures in UA binary, and the errors of records that cannot be decoded.
 
-use takt_space::Change;
-use takt_ua::NodeId;
+use takt_space::{AttributeChange, Change};
 use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::structures::{
     AddNodesItem, AddReferencesItem, DeleteReferencesItem, PubSubKeyPushTargetDataType,
     SecurityGroupDataType,
 };
+use takt_ua::{NodeId, Variant};
 
 use super::error::DatabaseError;
 
@@ -58,11 +58,29 @@ pub(super) fn decode_reference(kind: u8, bytes: &[u8]) -> Result<Change, RecordE
     }
 }
 
+/// Decodes an attribute that was written: its key is a node and an AttributeId.
+pub(super) fn decode_attribute(key: &[u8], value: &[u8]) -> Result<Change, RecordError> {
+    let mut decoder = Decoder::new(key);
+    let node_id = NodeId::decode(&mut decoder)?;
+    let attribute_id: [u8; 4] = decoder
+        .rest()
+        .try_into()
+        .map_err(|_| RecordError::LeftOver(decoder.remaining()))?;
+    Ok(Change::SetAttribute(Box::new(AttributeChange {
+        node_id,
+        attribute_id: u32::from_be_bytes(attribute_id),
+        value: decode(value)?,
+        previous: Variant::Empty,
+    })))
+}
+
 /// Decodes bytes as each kind of record, for a fuzz target. Returns whether any kind accepted them.
 pub(crate) fn decode_any(bytes: &[u8]) -> bool {
     let accepted = [
         decode::<AddNodesItem>(bytes).is_ok(),
         decode::<NodeId>(bytes).is_ok(),
+        decode_attribute(bytes, bytes).is_ok(),
+        decode::<Variant>(bytes).is_ok(),
         decode::<SecurityGroupDataType>(bytes).is_ok(),
         decode::<PubSubKeyPushTargetDataType>(bytes).is_ok(),
         decode_reference(ADDED, bytes).is_ok(),

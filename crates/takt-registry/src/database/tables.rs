@@ -14,7 +14,9 @@ use super::contents::{Contents, NewProvider, ProviderRecord, Registration, Secur
 use super::error::{DatabaseError, FORMAT};
 use super::owners;
 use super::push_targets;
-use super::records::{ADDED, DELETED, NOBODY, RecordError, decode, decode_reference};
+use super::records::{
+    ADDED, DELETED, NOBODY, RecordError, decode, decode_attribute, decode_reference,
+};
 
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 const NAMESPACES: TableDefinition<u16, &str> = TableDefinition::new("namespaces");
@@ -26,6 +28,8 @@ const NUMBER_OF_NODE: TableDefinition<&[u8], u64> = TableDefinition::new("number
 /// Table: number → owner, ADDED or DELETED, AddReferencesItem or DeleteReferencesItem.
 const REFERENCES: TableDefinition<u64, (&str, u8, &[u8])> = TableDefinition::new("references");
 /// Table: node at either end → numbers in `REFERENCES`.
+/// Table: node and AttributeId, see [`attribute_key`] → number, owner, value. The last value that was written counts.
+const ATTRIBUTES: TableDefinition<&[u8], (u64, &str, &[u8])> = TableDefinition::new("attributes");
 const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
     MultimapTableDefinition::new("references of node");
 
@@ -59,6 +63,7 @@ pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError>
     transaction.open_table(NODES)?;
     transaction.open_table(NUMBER_OF_NODE)?;
     transaction.open_table(REFERENCES)?;
+    transaction.open_table(ATTRIBUTES)?;
     transaction.open_multimap_table(REFERENCES_OF)?;
     transaction.open_table(SECURITY_GROUPS)?;
     owners::make(transaction)?;
@@ -77,6 +82,7 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
             .push((index.value(), uri.value().to_owned()));
     }
     contents.owners = owners::load(&transaction)?;
+    contents.additional = owners::load_additional(&transaction)?;
     contents.push_targets = push_targets::load(&transaction)?;
     for row in transaction.open_table(PROVIDERS)?.iter()? {
         let (name, record) = row?;
@@ -97,6 +103,7 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
     contents.last_token = last_token.map_or(0, |token| token.value() as u32);
     let mut numbered = nodes(&transaction)?;
     numbered.extend(references(&transaction)?);
+    numbered.extend(attributes(&transaction)?);
     // Nodes and references come from two tables. They refer to each other in the order in which they were recorded.
     numbered.sort_by_key(|(number, ..)| *number);
     contents.changes = numbered
@@ -148,6 +155,35 @@ fn references(transaction: &ReadTransaction) -> Result<Vec<Numbered>, DatabaseEr
         }
     }
     Ok(references)
+}
+
+fn attributes(transaction: &ReadTransaction) -> Result<Vec<Numbered>, DatabaseError> {
+    let mut attributes = Vec::new();
+    for row in transaction.open_table(ATTRIBUTES)?.iter()? {
+        let (key, attribute) = row?;
+        let (number, owner, value) = attribute.value();
+        let change = decode_attribute(key.value(), value).map_err(|error| {
+            error.of("attributes", format!("an attribute of a node of {owner}"))
+        })?;
+        attributes.push((number, owner.to_owned(), change));
+    }
+    Ok(attributes)
+}
+
+/// Returns the key of an attribute in `ATTRIBUTES`: the key of the node, then the AttributeId. The encoding of a NodeId tells its own
+/// length, so no key of a node is the beginning of another one.
+fn attribute_key(node: &NodeId, attribute_id: u32) -> Vec<u8> {
+    let mut key = key(node);
+    key.extend(attribute_id.to_be_bytes());
+    key
+}
+
+/// Deletes the attributes of a node that were written.
+fn delete_attributes(transaction: &WriteTransaction, node: &[u8]) -> Result<(), DatabaseError> {
+    let last = [node, &[0xFF; 4]].concat();
+    let mut attributes = transaction.open_table(ATTRIBUTES)?;
+    attributes.retain_in(node..=last.as_slice(), |_, _| false)?;
+    Ok(())
 }
 
 /// Returns the nodes of a reference, to the extent that they are known without its record.
@@ -294,6 +330,14 @@ pub(super) fn record(
                     .insert(key(node).as_slice(), number)?;
             }
             Change::DeleteNode(item) => delete_node(transaction, &item.node_id)?,
+            Change::SetAttribute(change) => {
+                number += 1;
+                let key = attribute_key(&change.node_id, change.attribute_id);
+                let value = change.value.encode_to_vec();
+                transaction
+                    .open_table(ATTRIBUTES)?
+                    .insert(key.as_slice(), (number, owner, value.as_slice()))?;
+            }
             Change::AddReference(item) => {
                 number += 1;
                 let ends = [&item.source_node_id, local(&item.target_node_id)];
@@ -361,6 +405,7 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
     if let Some(number) = number_of_node.remove(key.as_slice())? {
         transaction.open_table(NODES)?.remove(number.value())?;
     }
+    delete_attributes(transaction, &key)?;
     let mut references = transaction.open_table(REFERENCES)?;
     let mut references_of = transaction.open_multimap_table(REFERENCES_OF)?;
     let numbers: Vec<u64> = references_of
@@ -384,15 +429,15 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
     Ok(())
 }
 
-/// Deletes up to `most` nodes of a namespace, with their references.
+/// Deletes up to `most` nodes of some namespaces, with their references.
 pub(super) fn delete_some(
     transaction: &WriteTransaction,
-    namespace: u16,
+    namespaces: &[u16],
     most: usize,
 ) -> Result<Vec<NodeId>, DatabaseError> {
     let mut nodes = Vec::new();
     let table = transaction.open_table(NUMBER_OF_NODE)?;
-    for prefix in prefixes(namespace) {
+    for prefix in namespaces.iter().copied().flat_map(prefixes) {
         for row in table.range(prefix.as_slice()..)?.take(most - nodes.len()) {
             let (key, _) = row?;
             // The keys are sorted, so all further ones are those of other namespaces.

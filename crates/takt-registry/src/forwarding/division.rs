@@ -191,6 +191,7 @@ mod tests {
     fn writes(numbers: std::ops::Range<u32>) -> RemoteOperations {
         let write = |number| RemoteWrite {
             node_id: NodeId::from(number),
+            attribute_id: 13,
             index_range: String::new(),
             value: DataValue::default(),
         };

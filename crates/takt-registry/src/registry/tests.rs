@@ -17,13 +17,13 @@ use super::*;
 use crate::database::test_disk::TestDisk;
 
 /// A registry in a folder, on a disk that the test holds.
-struct Setting {
-    folder: tempfile::TempDir,
-    disk: TestDisk,
-    registry: Registry,
+pub(super) struct Setting {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) disk: TestDisk,
+    pub(super) registry: Registry,
 }
 
-fn options(folder: &Path) -> RegistryOptions {
+pub(super) fn options(folder: &Path) -> RegistryOptions {
     RegistryOptions {
         endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
         database: folder.join("registry.redb"),
@@ -36,7 +36,7 @@ fn options(folder: &Path) -> RegistryOptions {
 }
 
 impl Setting {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = TestDisk::default();
         let options = options(folder.path());
@@ -49,19 +49,19 @@ impl Setting {
     }
 
     /// Connects a client that may act for the Provider of its name.
-    fn client(&self, name: &str) -> Client {
+    pub(super) fn client(&self, name: &str) -> Client {
         client(&self.registry, self.folder.path(), name)
     }
 
     /// Registers a Provider.
-    fn provider(&self, name: &str) -> Client {
+    pub(super) fn provider(&self, name: &str) -> Client {
         let mut client = self.client(name);
         assert_eq!(register(&mut client), StatusCode::Good);
         client
     }
 }
 
-fn client(registry: &Registry, folder: &Path, name: &str) -> Client {
+pub(super) fn client(registry: &Registry, folder: &Path, name: &str) -> Client {
     let options = ClientOptions {
         application_uri: model::provider_uri(name),
         runtime_directory: Some(folder.join("runtime")),
@@ -71,7 +71,7 @@ fn client(registry: &Registry, folder: &Path, name: &str) -> Client {
     Client::new(&registry.endpoints()[0], options)
 }
 
-fn add(client: &mut Client, nodes_to_add: Vec<AddNodesItem>) -> Vec<StatusCode> {
+pub(super) fn add(client: &mut Client, nodes_to_add: Vec<AddNodesItem>) -> Vec<StatusCode> {
     let response = client.call(AddNodesRequest {
         nodes_to_add,
         ..AddNodesRequest::default()
@@ -81,7 +81,7 @@ fn add(client: &mut Client, nodes_to_add: Vec<AddNodesItem>) -> Vec<StatusCode> 
 }
 
 /// Adds the Object of the client's Provider.
-fn register(client: &mut Client) -> StatusCode {
+pub(super) fn register(client: &mut Client) -> StatusCode {
     let name = client.options().application_name.clone();
     let model = client.namespace_index(model::NAMESPACE_URI);
     let model = model.unwrap().unwrap();
@@ -101,7 +101,7 @@ fn register(client: &mut Client) -> StatusCode {
     add(client, vec![object])[0]
 }
 
-fn namespace(client: &mut Client) -> u16 {
+pub(super) fn namespace(client: &mut Client) -> u16 {
     let uri = model::provider_uri(&client.options().application_name);
     client.namespace_index(&uri).unwrap().unwrap()
 }
@@ -126,7 +126,7 @@ fn add_object_with(client: &mut Client, name: &str, browse_name: &str) -> Status
     add(client, vec![object])[0]
 }
 
-fn delete(client: &mut Client, node: &NodeId) -> StatusCode {
+pub(super) fn delete(client: &mut Client, node: &NodeId) -> StatusCode {
     let response = client.call(DeleteNodesRequest {
         nodes_to_delete: vec![DeleteNodesItem {
             node_id: node.clone(),
@@ -137,7 +137,7 @@ fn delete(client: &mut Client, node: &NodeId) -> StatusCode {
     response.unwrap().results[0]
 }
 
-fn exists(client: &mut Client, node: &NodeId) -> bool {
+pub(super) fn exists(client: &mut Client, node: &NodeId) -> bool {
     let read = client.read_attribute(node, Attribute::NodeClass);
     read.unwrap().status_code() == StatusCode::Good
 }

@@ -19,6 +19,7 @@ pub(super) fn node_of(change: &Change) -> String {
         Change::AddReference(item) => &item.source_node_id,
         Change::DeleteReference(item) => &item.source_node_id,
         Change::DeleteNode(item) => &item.node_id,
+        Change::SetAttribute(change) => &change.node_id,
         Change::AddNamespace { uri, .. } => return uri.clone(),
     };
     node.to_string()

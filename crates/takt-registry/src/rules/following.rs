@@ -4,7 +4,9 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
-use takt_space::{AddressSpace, Change, MethodHandler, RemoteMethod, RemoteValue, Value};
+use takt_space::{
+    AddressSpace, AttributeChange, Change, MethodHandler, RemoteMethod, RemoteValue, Value,
+};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
 use takt_ua::{NodeId, Variant, ids};
@@ -27,7 +29,7 @@ impl Rules {
             Change::AddNode(item) => self.node_added(space, item),
             Change::AddReference(item) => self.reference_added(space, item),
             Change::DeleteNode(item) => self.node_deleted(&item.node_id),
-            Change::AddNamespace { .. } | Change::DeleteReference(_) => {}
+            Change::AddNamespace { .. } | Change::DeleteReference(_) | Change::SetAttribute(_) => {}
         }
     }
 
@@ -45,18 +47,18 @@ impl Rules {
             // memory.
             let is_local = state.record.user.is_some();
             let (available, gateway) = (Arc::clone(&state.available), Arc::clone(&state.gateway));
-            (available, gateway, is_local)
+            (available, gateway, is_local, state.namespace)
         };
-        let Some((available, gateway, is_local)) =
-            self.providers.with_namespace(node.namespace, parts)
+        let Some((available, gateway, is_local, own)) =
+            self.with_provider_of(node.namespace, parts)
         else {
             return;
         };
-        if *node == NodeId::numeric(node.namespace, provider::AVAILABLE) {
+        if *node == NodeId::numeric(own, provider::AVAILABLE) {
             warn_on_error(node, space.set_value(node, Value::Cell(available)));
         }
-        if *node == NodeId::numeric(node.namespace, provider::REVISION) {
-            self.providers.set_complete(node.namespace, true);
+        if *node == NodeId::numeric(own, provider::REVISION) {
+            self.providers.set_complete(own, true);
         }
         if let Some(endpoint) = server_endpoint(item) {
             // The registry forwards over shared memory if possible.
@@ -68,7 +70,7 @@ impl Rules {
                 gateway.set_endpoint(endpoint);
             }
         }
-        let object = NodeId::numeric(node.namespace, provider::OBJECT);
+        let object = NodeId::numeric(own, provider::OBJECT);
         if *node == object {
             self.provider_added(node);
         } else {
@@ -87,7 +89,7 @@ impl Rules {
         }
         let node = &item.source_node_id;
         let gateway = |state: &ProviderState| Arc::clone(&state.gateway);
-        let Some(source) = self.providers.with_namespace(node.namespace, gateway) else {
+        let Some(source) = self.with_provider_of(node.namespace, gateway) else {
             return;
         };
         let class = space.view().node(node).map(|node| node.node_class());
@@ -166,6 +168,14 @@ impl Rules {
                 // The namespace keeps its index, and no owner is charged with it.
                 Change::AddNamespace { index, .. } => {
                     self.names.free(*index);
+                }
+                Change::SetAttribute(change) => {
+                    let before = Change::SetAttribute(Box::new(AttributeChange {
+                        value: change.previous.clone(),
+                        previous: change.value.clone(),
+                        ..change.as_ref().clone()
+                    }));
+                    warn_on_error(&change.node_id, space.apply(&before));
                 }
                 Change::DeleteNode(_) | Change::DeleteReference(_) => {}
             }

@@ -56,7 +56,8 @@ impl ModelChanges {
                 let node = &item.source_node_id;
                 (node, type_of(node), REFERENCE_DELETED)
             }
-            Change::AddNamespace { .. } => return,
+            // The verbs are for nodes, references and the DataType of Variables.
+            Change::AddNamespace { .. } | Change::SetAttribute(_) => return,
         };
         self.add(affected, affected_type, verb);
     }

@@ -83,6 +83,9 @@ fn size_of_change(change: &Change) -> usize {
         Change::AddReference(item) => item.encode_to_vec().len(),
         Change::DeleteNode(item) => item.encode_to_vec().len(),
         Change::DeleteReference(item) => item.encode_to_vec().len(),
+        Change::SetAttribute(change) => {
+            change.value.encode_to_vec().len() + change.previous.encode_to_vec().len()
+        }
     };
     // Boxes, and places in lists.
     2 * size_of::<Change>() + size_of::<AddNodesItem>() + encoded

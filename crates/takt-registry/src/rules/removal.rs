@@ -42,7 +42,7 @@ impl Rules {
     pub(super) fn free_after_removal(&self, name: &str) -> Option<Result<(), DatabaseError>> {
         let removal = self.removals().get(name).cloned()?;
         if !removal.frees.swap(true, Ordering::Relaxed)
-            && let Err(error) = self.database.set_owner(removal.namespace, None)
+            && let Err(error) = self.free_in_database(&removal)
         {
             removal.frees.store(false, Ordering::Relaxed);
             return Some(Err(error));
@@ -58,9 +58,11 @@ impl Rules {
         namespace: u16,
         frees: bool,
     ) -> Result<(), DatabaseError> {
+        let mut namespaces = vec![namespace];
+        namespaces.extend(self.names.additional_of(name));
         self.begin(&Arc::new(Removal {
             name: name.to_owned(),
-            namespace,
+            namespaces,
             frees: AtomicBool::new(frees),
             has_failed: AtomicBool::new(false),
             unsettled: AtomicUsize::new(0),
@@ -79,11 +81,16 @@ impl Rules {
         begun
     }
 
+    fn free_in_database(&self, removal: &Removal) -> Result<(), DatabaseError> {
+        let mut namespaces = removal.namespaces.iter();
+        namespaces.try_for_each(|namespace| self.database.set_owner(*namespace, None))
+    }
+
     fn begin(&self, removal: &Arc<Removal>) -> Result<(), DatabaseError> {
         let name = &removal.name;
         self.database.remove_provider(name)?;
         if removal.frees.load(Ordering::Relaxed) {
-            self.database.set_owner(removal.namespace, None)?;
+            self.free_in_database(removal)?;
         }
         // Before the Provider is forgotten, so that its name is not free in between.
         self.removals().insert(name.clone(), Arc::clone(removal));
@@ -116,9 +123,10 @@ impl Rules {
                 this.fail(&DatabaseError::Lost);
             }
         };
+        let namespaces = removal.namespaces.clone();
         let deleting = self
             .database
-            .delete_some(removal.namespace, STEP, deleted, done, lost);
+            .delete_some(namespaces, STEP, deleted, done, lost);
         if let Err(error) = deleting {
             removal.fail(&error);
         }
@@ -158,7 +166,9 @@ impl Rules {
         if of_name.is_some_and(|of_name| Arc::ptr_eq(of_name, removal)) {
             removals.remove(&removal.name);
             if removal.frees.load(Ordering::Relaxed) {
-                self.names.free(removal.namespace);
+                for namespace in &removal.namespaces {
+                    self.names.free(*namespace);
+                }
             }
         }
     }

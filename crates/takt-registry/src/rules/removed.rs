@@ -12,8 +12,9 @@ pub(super) type Removals = HashMap<String, Arc<Removal>>;
 /// The removal of one Provider's nodes.
 pub(super) struct Removal {
     pub(super) name: String,
-    pub(super) namespace: u16,
-    /// True if the namespace becomes free with the last node.
+    /// Its own namespace, and those that it has added.
+    pub(super) namespaces: Vec<u16>,
+    /// True if the namespaces become free with the last node.
     pub(super) frees: AtomicBool,
     /// True if a step was lost or refused: the removal has to begin again.
     pub(super) has_failed: AtomicBool,

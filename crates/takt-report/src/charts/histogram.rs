@@ -29,7 +29,10 @@ pub(super) fn figure(application: &ComparedApplication, kind: RoundTripKind) -> 
     let mut y = Axis::new("number of messages");
     // Rare bins would not be visible otherwise.
     if most > 50.0 {
-        y = y.scale(Scale::Logarithmic);
+        // The axis begins below one message in each histogram: with a beginning near the lowest bar, the heights of bars say nothing.
+        y = Axis::new("number of messages, logarithmic")
+            .scale(Scale::Logarithmic)
+            .range(0.5, most * 1.25);
     }
     let x = Axis::new(format!("round trip, {} (\u{b5}s)", kind.name()));
     let mut chart = Chart::new(title, x, y);

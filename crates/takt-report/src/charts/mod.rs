@@ -27,7 +27,7 @@ pub(crate) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> 
                 caption: format!(
                     "Round trip ({}). Boxes: measured quartiles and median; whiskers: 1 % and 99 %; dots: the longest of all \
                      messages; triangles: it is above the axis (never a measurement above its bound). Diamonds: worst simulated of all \
-                     messages. Red lines: sound bound. {origin}",
+                     messages. Red lines: sound bound. Red crosses: values above it. {origin}",
                     kind.name()
                 ),
                 figure,
@@ -68,7 +68,7 @@ pub(crate) fn of_application(
         add(&format!("{what}-histogram"), &caption, figure);
         let caption =
             format!("Longest round trips ({what}) over the time of the run, both ends included.");
-        let figure = time_line::figure(application, kind);
+        let figure = time_line::figure(run, application, kind);
         add(&format!("{what}-time-line"), &caption, figure);
     }
     let caption = "Inter-frame spacing at the ports: share of spacings that are not longer.";

@@ -71,7 +71,7 @@ fn chart(
     let mut bounds = Vec::new();
     let mut simulated = Vec::new();
     let mut boxes: Vec<ChartSeries> = Vec::new();
-    let mut kept: Vec<f64> = Vec::new();
+    let mut violations: Vec<(f64, f64)> = Vec::new();
     for entry in members {
         let trip = entry.application.round_trip(kind);
         let at = place(entry);
@@ -88,10 +88,8 @@ fn chart(
             None => "measured".to_owned(),
         };
         let plot = box_plot(trip, at, width);
-        // A violation is drawn at its value, however far it is.
-        if run.is_comparable() && trip.above_bound > 0 {
-            kept.extend(trip.longest_nanos().map(|it| it / 1e3));
-        }
+        let violating = violating(run, trip).into_iter().flatten();
+        violations.extend(violating.map(|nanos| (at, nanos / 1e3)));
         match boxes.iter_mut().find(|it| it.label == label) {
             Some(ChartSeries {
                 shape: SeriesShape::Boxes(boxes),
@@ -103,7 +101,7 @@ fn chart(
             )),
         }
     }
-    let (far, beyond) = cut(&mut boxes, &bounds, &simulated, &kept);
+    let (far, beyond) = cut(&mut boxes, &bounds, &simulated, &violations);
     let axis = match x {
         Some(x) => Axis::names(&x.name, &x.values),
         None => {
@@ -127,17 +125,30 @@ fn chart(
     chart
         .series
         .push(ChartSeries::new(label, beyond).role(SeriesRole::Reference));
+    let label = "above its bound";
+    let crosses = ChartSeries::new(label, SeriesShape::Crosses(violations));
+    chart.series.push(crosses.role(SeriesRole::Bound));
     chart.series.retain(|it| !it.is_empty());
     chart
 }
 
-/// Moves outliers far above everything else to the upper end, so that the rest can be seen, unless they are `kept`. Returns the
-/// height above which they are, and their places.
+/// Returns the longest measured and the longest simulated delay in nanoseconds, each if it is above the bound.
+fn violating(run: &ComparedRun, trip: &RoundTripComparison) -> [Option<f64>; 2] {
+    let is_above = run.is_comparable() && trip.above_bound > 0;
+    let simulated = trip.simulated.filter(|_| trip.is_simulation_above());
+    [
+        trip.longest_nanos().filter(|_| is_above),
+        simulated.map(|it| it.longest),
+    ]
+}
+
+/// Moves outliers far above everything else to the upper end, so that the rest can be seen. A violation is drawn at its value,
+/// however far it is. Returns the height above which outliers are moved, and their places.
 fn cut(
     boxes: &mut [ChartSeries],
     bounds: &[Level],
     simulated: &[(f64, f64)],
-    kept: &[f64],
+    violations: &[(f64, f64)],
 ) -> (f64, Vec<(f64, f64)>) {
     let mut all: Vec<&mut BoxPlot> = boxes
         .iter_mut()
@@ -150,7 +161,7 @@ fn cut(
     let heights = all.iter().map(|it| it.high);
     let heights = heights.chain(bounds.iter().map(|it| it.value));
     let heights = heights.chain(simulated.iter().map(|it| it.1));
-    let heights = heights.chain(kept.iter().copied());
+    let heights = heights.chain(violations.iter().map(|it| it.1));
     let highest = heights.fold(0.0, f64::max);
     let lowest = all.iter().map(|it| it.low).fold(highest, f64::min);
     let far = highest + (highest - lowest).max(highest * 0.1) / 2.0;
@@ -249,7 +260,7 @@ mod tests {
         assert_eq!(far, boxes(Vec::new()));
         // A violation stays at its value.
         let mut violation = boxes(vec![1_297.0]);
-        let (_, beyond) = cut(&mut violation, &[level], &[], &[1_297.0]);
+        let (_, beyond) = cut(&mut violation, &[level], &[], &[(3.0, 1_297.0)]);
         assert_eq!((violation, beyond), (boxes(vec![1_297.0]), Vec::new()));
     }
 }

@@ -2,26 +2,31 @@
 
 use takt_figures::{Axis, Chart, ChartSeries, Figure, SeriesRole, SeriesShape};
 
-use crate::comparison::{ComparedApplication, RoundTripComparison, RoundTripKind};
+use crate::comparison::{
+    ComparedApplication, ComparedRun, LongDelay, RoundTripComparison, RoundTripKind,
+};
 
 /// Returns the time line of the longest round trips of a kind, beside the bound.
-pub(super) fn figure(application: &ComparedApplication, kind: RoundTripKind) -> Option<Figure> {
+pub(super) fn figure(
+    run: &ComparedRun,
+    application: &ComparedApplication,
+    kind: RoundTripKind,
+) -> Option<Figure> {
     let trip = application.round_trip(kind);
     let began = application.began?;
     if trip.longest.is_empty() {
         return None;
     }
-    let points = trip.longest.iter();
-    let mut points: Vec<(f64, f64)> = points
-        .map(|it| {
-            (
-                it.began.saturating_sub(began) as f64 / 1e6,
-                it.nanos as f64 / 1e3,
-            )
-        })
-        .collect();
+    let point = |it: &LongDelay| {
+        let since = it.began.saturating_sub(began) as f64 / 1e6;
+        (since, it.nanos as f64 / 1e3)
+    };
+    let mut points: Vec<(f64, f64)> = trip.longest.iter().map(point).collect();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
     let end = points.last().map_or(1.0, |it| it.0);
+    // Times of a run that is not comparable say nothing about the bound.
+    let is_above = |it: &&LongDelay| run.is_comparable() && trip.bound.is_below(it.nanos);
+    let mut above: Vec<(f64, f64)> = trip.longest.iter().filter(is_above).map(point).collect();
     let title = format!(
         "Round trip ({}): the {} longest of {}",
         kind.name(),
@@ -33,7 +38,8 @@ pub(super) fn figure(application: &ComparedApplication, kind: RoundTripKind) -> 
     } else {
         ("ms", 1.0)
     };
-    points.iter_mut().for_each(|it| it.0 /= scale);
+    let all = points.iter_mut().chain(&mut above);
+    all.for_each(|it| it.0 /= scale);
     let x = Axis::new(format!("time since the beginning ({unit})"));
     let mut chart = Chart::new(
         title,
@@ -43,6 +49,9 @@ pub(super) fn figure(application: &ComparedApplication, kind: RoundTripKind) -> 
     let measured = SeriesShape::Dots(points);
     chart.series.push(ChartSeries::new("measured", measured));
     chart.series.extend(bound(trip, end / scale));
+    let above = ChartSeries::new("above its bound", SeriesShape::Crosses(above));
+    chart.series.push(above.role(SeriesRole::Bound));
+    chart.series.retain(|it| !it.is_empty());
     Some(Figure::of(chart))
 }
 

@@ -89,6 +89,8 @@ pub struct ComparedApplication {
     pub allowed_latency_nanos: f64,
     /// Beginning of the first round trip, in nanoseconds since 1970, UTC.
     pub began: Option<i64>,
+    /// Events of the run that can have delayed its messages, each with its place and count.
+    pub delayed_by: Vec<String>,
     /// Remarks on the files: what makes a quantity doubtful.
     pub remarks: Vec<String>,
     /// True if a file ends with damage.
@@ -137,6 +139,7 @@ pub(crate) mod tests {
             wake_up_latency_nanos: None,
             allowed_latency_nanos: 0.0,
             began: None,
+            delayed_by: Vec::new(),
             remarks: Vec::new(),
             is_damaged: false,
         }

@@ -61,7 +61,8 @@ impl CaseBounds {
     pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
         let analyses = &scenario.bounds.analyses;
         let driver_queue = u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX);
-        let linux = Realisation::Linux { driver_queue };
+        // The simulation, and the kernel of the lab, have no offload.
+        let linux = Realisation::Software { driver_queue };
         let sound = BoundsModel::Sound;
         Self {
             bounds: scenario_bounds_with(scenario, sound, linux, analyses, &mut |_, _| {}),

@@ -10,6 +10,7 @@ use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
 use super::bound::CaseBounds;
+use super::delays;
 use super::loss::LossShares;
 use super::measured::Measurement;
 use super::settings;
@@ -237,6 +238,7 @@ impl Joined<'_> {
             wake_up_latency_nanos: late.map(|nanos| nanos as f64),
             allowed_latency_nanos: allowed.unwrap_or(0) as f64 / 1e3,
             began: measurement.began,
+            delayed_by: delays::of(self.record, &of_run.name, &measurement.run),
             remarks: doubts(&measurement.run),
             is_damaged: measurement.run.files.iter().any(|it| it.damage.is_some()),
         })
@@ -272,10 +274,7 @@ fn doubts(run: &RunAnalysis) -> Vec<String> {
             it.negative, it.interval.name
         ));
     }
-    for it in run.points.iter().filter(|it| it.clock_steps > 0) {
-        let (count, point) = (it.clock_steps, it.point);
-        lines.push(format!("the clock was set back {count} times at {point:?}"));
-    }
+    lines.extend(delays::set_back(run));
     if run.late_records > 0 {
         let late = run.late_records;
         lines.push(format!("{late} records came too late to be matched"));
@@ -287,37 +286,25 @@ fn doubts(run: &RunAnalysis) -> Vec<String> {
 fn remarks(record: &CaseRecord) -> Vec<String> {
     let mut lines = record.remarks.clone();
     for end in &record.ends {
-        let of = format!("{} of {}", end.end, end.application);
-        if end.overruns > 0 {
-            lines.push(format!("{of}: {} cycles skipped", end.overruns));
-        }
-        if end.clock_steps > 0 {
-            let steps = end.clock_steps;
-            lines.push(format!("{of}: the clock was set {steps} times in the run"));
-        }
-        if end.send_errors > 0 {
-            let error = end.last_error.as_deref().unwrap_or("unknown error");
-            lines.push(format!(
-                "{of}: {} messages not sent: {error}",
-                end.send_errors
-            ));
-        }
-        let refused = [end.launch_refused, end.launch_invalid, end.launch_missed];
-        // The counts come from a file, and may be any numbers.
-        let refused = refused.into_iter().fold(0, u64::saturating_add);
-        if refused > 0 {
-            lines.push(format!(
-                "{of}: {refused} messages dropped for their launch time"
-            ));
-        }
+        let of = delays::end_name(end);
+        lines.extend(delays::skipped(end));
+        lines.extend(delays::set(end));
+        lines.extend(delays::not_sent(end));
+        lines.extend(delays::dropped(end));
         for setting in &end.unset {
             lines.push(format!("{of}: {setting}"));
         }
     }
     for flow in &record.cross_traffic {
         lines.push(format!(
-            "cross traffic {}: {} frames sent, {} refused, {} too late, {} arrived",
-            flow.name, flow.sent, flow.refused, flow.late, flow.received
+            "cross traffic {}: {} frames sent, {} refused, {} arrived",
+            flow.name, flow.sent, flow.refused, flow.received
+        ));
+    }
+    for flow in record.cross_traffic.iter().filter(|it| it.late > 0) {
+        lines.push(format!(
+            "cross traffic {}: {} frames were due and not sent when the run ended, because its thread was too slow",
+            flow.name, flow.late
         ));
     }
     for capture in record.captures.iter().filter(|it| it.lost > 0) {

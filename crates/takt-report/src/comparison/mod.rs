@@ -6,6 +6,7 @@ mod application;
 mod bound;
 mod case;
 mod comparable;
+mod delays;
 mod loss;
 mod measured;
 mod requirement;

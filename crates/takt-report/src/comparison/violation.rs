@@ -124,12 +124,7 @@ fn cause(case: &ComparedCase, application: &ComparedApplication) -> String {
             micros(allowed)
         ));
     }
-    let doubts = case.remarks.iter().chain(&application.remarks);
-    let doubts = doubts.filter(|remark| {
-        let words = ["cycles skipped", "clock was set", "too late", "not sent"];
-        words.iter().any(|word| remark.contains(word))
-    });
-    causes.extend(doubts.cloned());
+    causes.extend(application.delayed_by.iter().cloned());
     causes.extend(
         (case.broken.iter())
             .map(|it| format!("Linux in software may break an assumption of the bound ({it})")),
@@ -195,7 +190,18 @@ mod tests {
             "Cause: a thread was 812.000 \u{b5}s late, and the scenario allows 50.000 \u{b5}s."
         );
         application.wake_up_latency_nanos = Some(1_000.0);
-        let violation = Violation::measured(3, &case(), &application, &trip);
+        // A remark is no cause, whatever its words.
+        let mut case = case();
+        case.remarks =
+            vec!["cross traffic load: 9 frames sent, 0 refused, 0 too late, 9 arrived".to_owned()];
+        application.remarks = vec!["2 records came too late to be matched".to_owned()];
+        let violation = Violation::measured(3, &case, &application, &trip);
         assert!(violation.lines[2].starts_with("Cause: the run recorded none"));
+        application.delayed_by = vec!["loopback of control: 3 cycles skipped".to_owned()];
+        let violation = Violation::measured(3, &case, &application, &trip);
+        assert_eq!(
+            violation.lines[2],
+            "Cause: loopback of control: 3 cycles skipped."
+        );
     }
 }

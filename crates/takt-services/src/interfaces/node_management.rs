@@ -1,6 +1,6 @@
 //! Rules for clients that change the address space, applied before a change becomes visible (OPC 10000-4, 5.8).
 
-use takt_space::{Caller, Change, MethodHandler, Value};
+use takt_space::{AddressSpaceError, Caller, Change, MethodHandler, Value};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
@@ -29,6 +29,12 @@ pub trait NodeManagement: Send + Sync {
     /// # Errors
     /// The StatusCode for the operation, usually `BadUserAccessDenied`.
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode>;
+
+    /// Notes why an operation is refused before the rules are asked: it violates the standard, or there is no room. The client
+    /// learns the StatusCode only.
+    fn refused(&self, caller: &Caller, reason: &AddressSpaceError) {
+        let _ = (caller, reason);
+    }
 
     /// Returns the number of times that kept changes were lost because they could not be made durable.
     ///

@@ -61,7 +61,7 @@ pub(crate) fn attribute<'v>(
             Some(description) => Ok(description.as_ref().into()),
             None => NONE,
         },
-        // Clients cannot write any attribute except Value.
+        // Rules for Writes of attributes replace it.
         WRITE_MASK | USER_WRITE_MASK => Ok(0_u32.into()),
         IS_ABSTRACT => match node.node_class() {
             NodeClass::ObjectType

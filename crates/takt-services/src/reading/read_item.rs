@@ -14,7 +14,8 @@ use takt_ua::{
 };
 
 use super::attributes::{
-    ROLE_PERMISSIONS, USER_ROLE_PERMISSIONS, VALUE, attribute, role_permissions,
+    ROLE_PERMISSIONS, USER_ROLE_PERMISSIONS, USER_WRITE_MASK, VALUE, WRITE_MASK, attribute,
+    role_permissions,
 };
 use super::data_value::Results;
 use crate::identity::access;
@@ -310,10 +311,19 @@ impl<R: Results> Read<'_, R> {
                 (Err(status), _) | (_, Err(status)) => self.results.status(status),
             };
         }
-        let value = match attribute(self.caller, node, item.attribute_id) {
+        let mut value = match attribute(self.caller, node, item.attribute_id) {
             Ok(value) => value,
             Err(status) => return self.results.status(status),
         };
+        if let WRITE_MASK | USER_WRITE_MASK = item.attribute_id
+            && let Some(rules) = self.view.attribute_writes()
+        {
+            let (mask, user_mask) = rules.masks(self.caller, node);
+            value = match item.attribute_id {
+                WRITE_MASK => mask.into(),
+                _ => user_mask.into(),
+            };
+        }
         if !item.data_encoding.is_null() {
             return self.results.status(StatusCode::BadDataEncodingInvalid);
         }

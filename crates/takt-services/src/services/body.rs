@@ -7,25 +7,20 @@ use takt_ua::{ExtensionObjectRef, NodeIdRef};
 use crate::responses::fault::Fault;
 
 /// The parameters of a service.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) enum Body<'a> {
     /// The bytes after the RequestHeader.
-    Encoded(Decoder<'a>),
+    Encoded(&'a Decoder<'a>),
     LaidOut(&'a takt_layout::RequestReader<'a>),
 }
 
 impl<'a> Body<'a> {
-    /// Returns the number of operations of a request without other parameters, and the operations, each of at least
-    /// `min_size` bytes.
+    /// Returns the operations. In the binary DataEncoding, the other parameters and the number of operations come before them.
     #[inline]
-    pub(super) fn items(&self, min_size: usize) -> Result<(usize, Items<'a>), Fault> {
+    pub(super) fn items(self) -> Items<'a> {
         match self {
-            Self::Encoded(body) => {
-                let mut items = body.clone();
-                let count = items.array_length(min_size)?.unwrap_or(0);
-                Ok((count, Items::Encoded(items)))
-            }
-            Self::LaidOut(body) => Ok((body.count(), Items::LaidOut(body.items()))),
+            Self::Encoded(body) => Items::Encoded(body.clone()),
+            Self::LaidOut(body) => Items::LaidOut(body.items()),
         }
     }
 }
@@ -34,6 +29,17 @@ impl<'a> Body<'a> {
 pub(super) enum Items<'a> {
     Encoded(Decoder<'a>),
     LaidOut(takt_layout::Items<'a>),
+}
+
+impl Items<'_> {
+    /// Reads the number of operations, each of at least `min_size` bytes.
+    #[inline]
+    pub(super) fn count(&mut self, min_size: usize) -> Result<usize, Fault> {
+        match self {
+            Self::Encoded(items) => Ok(items.array_length(min_size)?.unwrap_or(0)),
+            Self::LaidOut(items) => Ok(items.count()),
+        }
+    }
 }
 
 /// Returns the content of a RequestHeader (OPC 10000-4, 7.33) of a request in the fixed layout.
@@ -65,5 +71,5 @@ pub(crate) fn parse<R>(
     // The TypeId: the service is known.
     NodeIdRef::decode(&mut body)?;
     let header = RequestHeaderRef::decode(&mut body)?;
-    handle(&header, Body::Encoded(body))
+    handle(&header, Body::Encoded(&body))
 }

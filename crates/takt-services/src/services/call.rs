@@ -47,9 +47,8 @@ impl Steps for CallSteps {
     type Item<'a> = Item<'a>;
 
     #[inline]
-    fn parse<'a>(body: &Body<'a>) -> Result<((), usize, Items<'a>), Fault> {
-        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
-        Ok(((), count, items))
+    fn parse(_: Body<'_>, items: &mut Items<'_>) -> Result<((), usize), Fault> {
+        Ok(((), items.count(CallMethodRequestRef::MIN_SIZE)?))
     }
 
     #[inline]

@@ -76,7 +76,6 @@ pub(super) fn dispatch(
     }
     let mut body = Decoder::with_limits(message, limits);
     let type_id = NodeIdRef::decode(&mut body)?;
-    let structure = body.clone();
     let header = RequestHeaderRef::decode(&mut body)?;
     let incoming = Incoming::new(server, &header, request_id, message);
     known.request_handle = header.request_handle;
@@ -85,11 +84,10 @@ pub(super) fn dispatch(
         ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => takt_layout::Service::Write,
         ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => takt_layout::Service::Call,
         type_id => {
-            let parameters = (structure, body);
-            return other(incoming, type_id, connection, parameters, response, known);
+            return other(incoming, type_id, connection, body, response, known);
         }
     };
-    let body = Body::Encoded(body);
+    let body = Body::Encoded(&body);
     read_write_call(incoming, service, connection, body, response, known)
 }
 
@@ -126,17 +124,18 @@ fn read_write_call(
     }
 }
 
-/// Handles a request of a service that is not on the hot path. Its parameters are the decoders of the structure, which begins with
-/// the RequestHeader, and of the part after the RequestHeader.
+/// Handles a request of a service that is not on the hot path. `body` is the part after the RequestHeader.
 #[inline(never)]
 fn other(
     incoming: Incoming<'_>,
     type_id: u32,
     connection: &mut Connection,
-    (structure, body): (Decoder<'_>, Decoder<'_>),
+    body: Decoder<'_>,
     response: &mut Encoder<'_>,
     known: &mut Known,
 ) -> Handled {
+    let mut structure = Decoder::with_limits(incoming.message, incoming.server.budgets.encoding);
+    NodeIdRef::decode(&mut structure)?;
     match entry(type_id).ok_or(Fault(StatusCode::BadServiceUnsupported))? {
         Entry::WithoutSession(service) => {
             let caller = Arc::clone(&connection.caller);

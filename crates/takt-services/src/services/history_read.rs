@@ -275,9 +275,10 @@ fn respond(
     response: &mut Encoder<'_>,
     results: &RemoteResults,
 ) -> Result<(), Fault> {
-    let Body::Encoded(mut body) = body else {
+    let Body::Encoded(body) = body else {
         return Err(Fault(StatusCode::BadInternalError));
     };
+    let mut body = body.clone();
     ExtensionObject::decode(&mut body)?;
     body.i32()?;
     body.bool()?;

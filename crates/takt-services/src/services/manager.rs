@@ -77,7 +77,10 @@ impl Manager {
     ) -> Result<T, StatusCode> {
         work.spend(OPERATION);
         let mut edit = server.space.edit();
-        let (result, changes) = plan(&mut edit).map_err(|error| error.status_code())?;
+        let (result, changes) = plan(&mut edit).map_err(|error| {
+            self.rules.refused(&self.caller, &error);
+            error.status_code()
+        })?;
         // All changes are authorized before the first one is kept, so an operation is done as a whole or not at all.
         for change in &changes {
             self.authorize(change)?;
@@ -90,10 +93,18 @@ impl Manager {
         // From here on, the nodes themselves count in the budget.
         drop(memory);
         let mut outcome = Ok(());
+        let mut has_node = false;
         for change in &changes {
             work.spend(CHANGE);
             // All checks were made under the lock that is still held, so this fails only if a limit is reached.
             outcome = outcome.and(edit.apply(change, self.new_binding(change)));
+            if let Change::AddNode(item) = change {
+                // The first node is the one that the client has named.
+                if has_node {
+                    edit.mark_instantiated(&item.requested_new_node_id.node_id);
+                }
+                has_node = true;
+            }
         }
         // The application is called without the lock.
         drop(edit);

@@ -55,25 +55,21 @@ impl Steps for ReadSteps {
     type Item<'a> = ReadValueIdRef<'a>;
 
     #[inline]
-    fn parse<'a>(body: &Body<'a>) -> Result<(Options, usize, Items<'a>), Fault> {
-        match body {
-            Body::Encoded(body) => {
-                let mut items = body.clone();
-                let options = Options {
-                    max_age: items.f64()?,
-                    timestamps: TimestampsToReturn(items.i32()?),
-                };
-                let count = items.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0);
-                Ok((options, count, Items::Encoded(items)))
+    fn parse(body: Body<'_>, items: &mut Items<'_>) -> Result<(Options, usize), Fault> {
+        let options = match (body, &mut *items) {
+            (Body::LaidOut(body), _) => Options {
+                max_age: body.head().max_age,
+                timestamps: body.head().timestamps_to_return,
+            },
+            (_, Items::Encoded(items)) => Options {
+                max_age: items.f64()?,
+                timestamps: TimestampsToReturn(items.i32()?),
+            },
+            (Body::Encoded(_), Items::LaidOut(_)) => {
+                return Err(Fault(StatusCode::BadDecodingError));
             }
-            Body::LaidOut(body) => {
-                let options = Options {
-                    max_age: body.head().max_age,
-                    timestamps: body.head().timestamps_to_return,
-                };
-                Ok((options, body.count(), Items::LaidOut(body.items())))
-            }
-        }
+        };
+        Ok((options, items.count(ReadValueIdRef::MIN_SIZE)?))
     }
 
     #[inline]

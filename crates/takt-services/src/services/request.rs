@@ -13,6 +13,7 @@ use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
 
 use crate::audit::auditor::Auditor;
 use crate::audit::record::{AuditRecord, AuditedAction};
+use crate::reading::attributes::VALUE;
 use crate::responses::fault::Fault;
 use crate::responses::message::response_header;
 use crate::server::Server;
@@ -91,7 +92,12 @@ impl Request<'_> {
     fn record_action<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
         let action = action();
         let service = match action {
-            AuditedAction::Write { .. } => Some("Write"),
+            // Rules for other attributes, and for the NamespaceArray, tell their reasons themselves.
+            AuditedAction::Write {
+                node_id,
+                attribute_id: VALUE,
+                ..
+            } if node_id.namespace != 0 => Some("Write"),
             AuditedAction::Call { .. } => Some("Call"),
             _ => None,
         };

@@ -1,4 +1,5 @@
-//! Write (OPC 10000-4, 5.11.4): the Value of Variables; no other attribute can be written.
+//! Write (OPC 10000-4, 5.11.4): the Value of Variables, and the attributes for which the address space has rules
+//! (`takt_space::AttributeWrites`).
 //!
 //! The whole request is decoded before the first value is written, so a malformed request changes nothing.
 
@@ -16,6 +17,7 @@ use super::request::{Handled, Request};
 use super::sliced::read_write_call::{self, Context, Run, Steps};
 use super::write_item::{Item, check, write};
 use crate::budgets::OperationLimits;
+use crate::reading::attributes::VALUE;
 use crate::responses::fault::Fault;
 use crate::server::connection::Connection;
 use crate::session::Session;
@@ -44,9 +46,8 @@ impl Steps for WriteSteps {
     type Item<'a> = Item<'a>;
 
     #[inline]
-    fn parse<'a>(body: &Body<'a>) -> Result<((), usize, Items<'a>), Fault> {
-        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
-        Ok(((), count, items))
+    fn parse(_: Body<'_>, items: &mut Items<'_>) -> Result<((), usize), Fault> {
+        Ok(((), items.count(WriteValueRef::MIN_SIZE)?))
     }
 
     #[inline]
@@ -72,7 +73,7 @@ impl Steps for WriteSteps {
 
     #[inline]
     fn has_remotes(space: &AddressSpace) -> bool {
-        space.has_remote_targets()
+        space.has_remote_targets() || space.attribute_writes().is_some()
     }
 
     fn find_remote(
@@ -82,8 +83,16 @@ impl Steps for WriteSteps {
         found: &mut deferred::Operations,
     ) {
         let (view, caller) = (context.view, context.caller);
-        let node = view.node(item.node_id);
-        let value = node.and_then(|node| node.value());
+        let Some(node) = view.node(item.node_id) else {
+            return;
+        };
+        if let Some(writer) = item.attribute_writer(view, &node) {
+            if let Ok(write) = item.attribute_write(caller, &node) {
+                found.write(writer, index, write);
+            }
+            return;
+        }
+        let value = node.value();
         let Some(remote) = value.as_ref().and_then(Value::write_target) else {
             return;
         };
@@ -93,6 +102,7 @@ impl Steps for WriteSteps {
         {
             let write = RemoteWrite {
                 node_id: remote.node_id.clone(),
+                attribute_id: VALUE,
                 index_range: item.index_range.unwrap_or_default().to_owned(),
                 value,
             };

@@ -1,6 +1,10 @@
 //! One item of a Write request (OPC 10000-4, 5.11.4): its conditions, and the change of the value or of a part of it.
 
-use takt_space::{Binding, Caller, Fit, NodeRef, Value, View, access_level};
+use std::sync::Arc;
+
+use takt_space::{
+    Binding, Caller, Fit, NodeRef, RemoteSource, RemoteWrite, Value, View, access_level,
+};
 use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef};
 
@@ -121,6 +125,45 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// Returns the source that carries out the Write, if it is one of an attribute of the address space itself: any but the Value
+    /// of a Variable that clients may write.
+    pub(super) fn attribute_writer(
+        &self,
+        view: &View<'_>,
+        node: &NodeRef<'_>,
+    ) -> Option<Arc<dyn RemoteSource>> {
+        let rules = view.attribute_writes()?;
+        let accepts = |level: u32| level & access_level::CURRENT_WRITE != 0;
+        let is_value = self.attribute_id == VALUE
+            && node
+                .variable()
+                .is_some_and(|variable| accepts(variable.access_level));
+        match is_value {
+            true => None,
+            false => rules.writer(node, self.attribute_id),
+        }
+    }
+
+    /// Returns the Write of an attribute of the address space. Its timestamps have no meaning (OPC 10000-4, 7.11.1).
+    pub(super) fn attribute_write(
+        &self,
+        caller: &Caller,
+        node: &NodeRef<'_>,
+    ) -> Result<RemoteWrite, StatusCode> {
+        access::check_browse(caller, node)?;
+        if self.status.is_some_and(|status| status != StatusCode::Good)
+            || self.index_range.is_some_and(|range| !range.is_empty())
+        {
+            return Err(StatusCode::BadWriteNotSupported);
+        }
+        Ok(RemoteWrite {
+            node_id: node.node_id().to_owned(),
+            attribute_id: self.attribute_id,
+            index_range: String::new(),
+            value: self.data_value(self.value.to_owned()),
+        })
+    }
+
     /// Returns true for a Bad status without a value, which a Variable of any DataType can have (OPC 10000-4, 7.11).
     #[inline]
     fn is_failure(&self) -> bool {
@@ -149,12 +192,24 @@ pub(super) fn check<'v>(
             return Err(StatusCode::BadNotWritable);
         }
         _ => {
+            if item.attribute_writer(view, &node).is_some()
+                && let Err(status) = item.attribute_write(caller, &node)
+            {
+                return Err(status);
+            }
             return Err(match attribute(caller, &node, item.attribute_id) {
                 Ok(_) => StatusCode::BadNotWritable,
                 Err(status) => status,
             });
         }
     };
+    if item.attribute_writer(view, &node).is_some() {
+        // The Write itself was made before, if these conditions hold.
+        return Err(match item.attribute_write(caller, &node) {
+            Ok(_) => StatusCode::BadNotWritable,
+            Err(status) => status,
+        });
+    }
     access::check_write(caller, &node, variable.access_level)?;
     let may = |bits: u32| variable.access_level & bits == bits;
     // The status Good is the same as no status.

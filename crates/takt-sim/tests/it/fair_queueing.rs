@@ -99,7 +99,7 @@ fn options(scenario: &Scenario, realisation: Realisation) -> RunOptions {
     let mut options = RunOptions::new(scenario);
     match realisation {
         Realisation::Ieee => options.model = Model::Ieee,
-        Realisation::Linux { driver_queue } => {
+        Realisation::Linux { driver_queue } | Realisation::Software { driver_queue } => {
             options.model = Model::Linux;
             options.driver_queue = driver_queue as usize;
         }

@@ -15,6 +15,7 @@ mod paper_findings;
 mod port_models;
 mod random_networks;
 mod shapers;
+mod software;
 mod sound;
 mod tightness;
 mod windows;

@@ -75,6 +75,18 @@ fn no_frame_is_later_than_its_bound() {
     }
 }
 
+/// Gates and shapers of Linux in software have bounds of their own, where they have any.
+#[test]
+fn no_frame_of_software_is_later_than_its_bound() {
+    for driver_queue in [1, 3] {
+        let seen = attack(Realisation::Software { driver_queue }, 9);
+        let nearest = |kind| seen.found.get(&(kind, false)).map_or(0.0, |it| it.1);
+        // Bounds exist for the highest shaped class, and for a class that is alone in its windows.
+        assert!(nearest(Kind::Cbs) > 0.3, "{seen:?}");
+        assert!(nearest(Kind::Mqprio) > 0.3, "{seen:?}");
+    }
+}
+
 /// Linux hands frames to the driver before the link is free, lets frames pass FQ_CoDel, and counts other lengths.
 #[test]
 fn no_frame_of_linux_is_later_than_its_bound() {
@@ -144,7 +156,7 @@ fn attack(realisation: Realisation, seed: u64) -> Seen {
         options.simulation.seed = random.bits();
         match realisation {
             Realisation::Ieee => options.model = Model::Ieee,
-            Realisation::Linux { driver_queue } => {
+            Realisation::Linux { driver_queue } | Realisation::Software { driver_queue } => {
                 options.model = Model::Linux;
                 options.driver_queue = driver_queue as usize;
             }

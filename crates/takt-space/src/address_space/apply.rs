@@ -1,7 +1,9 @@
 //! Application of changes (OPC 10000-4, 5.8).
 
+use std::sync::atomic::Ordering;
+
 use takt_ua::structures::AddNodesItem;
-use takt_ua::{StatusCode, ids};
+use takt_ua::{NodeId, StatusCode, ids};
 
 use super::edit::{Edit, NewReference};
 use super::items::{Described, describe};
@@ -69,6 +71,15 @@ impl Edit<'_> {
                 self.forget_reference(source, &target.node_id);
                 Ok(())
             }
+            Change::SetAttribute(change) => self.set_attribute(change),
+        }
+    }
+
+    /// Notes that a node was added only because the type of its parent requires it: a client may add such a node itself afterwards,
+    /// which takes its place.
+    pub fn mark_instantiated(&self, node_id: &NodeId) {
+        if let Some(node) = self.space().nodes.pin().get(node_id) {
+            node.is_instantiated.store(true, Ordering::Relaxed);
         }
     }
 

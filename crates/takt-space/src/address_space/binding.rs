@@ -132,6 +132,22 @@ impl Edit<'_> {
         }
     }
 
+    /// Counts the binding of a node that takes the place of another one, if it is remote.
+    pub(super) fn count_remote(&self, node: &Node) {
+        let binding = node.binding();
+        if let Some(number) = binding.as_ref().and_then(|bound| self.remotes(node, bound)) {
+            number.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Stops to count the binding of a node whose place another one has taken.
+    pub(super) fn discount_remote(&self, node: &Node) {
+        let binding = node.binding();
+        if let Some(number) = binding.as_ref().and_then(|bound| self.remotes(node, bound)) {
+            number.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// Returns the number in which a binding of this node counts, if it is remote.
     fn remotes(&self, node: &Node, binding: &Binding) -> Option<&AtomicUsize> {
         let is_writable = || node.access_level.unwrap_or(0) & access_level::CURRENT_WRITE != 0;

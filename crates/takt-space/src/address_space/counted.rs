@@ -21,6 +21,14 @@ impl Counted {
         })
     }
 
+    /// Returns the same memory after a value of `shrunk` bytes was replaced by one of `grown` bytes.
+    pub(super) fn resized(&self, grown: usize, shrunk: usize) -> Box<Self> {
+        Box::new(Self {
+            bytes: self.bytes.saturating_sub(shrunk) + grown,
+            references: AtomicUsize::new(self.references.load(Ordering::Relaxed)),
+        })
+    }
+
     /// Returns the bytes of the node with its references.
     pub(super) fn total(&self) -> usize {
         self.bytes + self.references.load(Ordering::Relaxed) * REFERENCE

@@ -1,14 +1,15 @@
 //! GenericAttributes (OPC 10000-4, 7.24.10): attributes of any NodeClass as pairs of AttributeId and value. They are the only form
-//! of AddNodes that has a DataTypeDefinition.
+//! of AddNodes in the standard that has a DataTypeDefinition.
 
+use takt_ua::binary::{Decode, Decoder};
 use takt_ua::structures::{
-    DataTypeAttributes, EnumDefinition, GenericAttributeValue, GenericAttributes, MethodAttributes,
+    DataTypeAttributes, GenericAttributeValue, GenericAttributes, MethodAttributes,
     ObjectAttributes, ObjectTypeAttributes, ReferenceTypeAttributes, RolePermissionType,
-    StructureDefinition, VariableAttributes, VariableTypeAttributes, ViewAttributes,
+    VariableAttributes, VariableTypeAttributes, ViewAttributes,
 };
-use takt_ua::{ExtensionObject, Structure, Variant};
+use takt_ua::{ExtensionObject, ExtensionObjectBody, Structure, Variant};
 
-use super::{AddressSpaceError, specified};
+use super::{AddressSpaceError, data_type_definition, specified};
 use crate::node_access::NodeAccess;
 use crate::role::UserRole;
 
@@ -98,6 +99,9 @@ pub(super) fn decode<T: NodeAttributes>(object: &ExtensionObject) -> Result<T, A
 pub(super) fn decode_data_type(
     object: &ExtensionObject,
 ) -> Result<(DataTypeAttributes, Option<Box<ExtensionObject>>), AddressSpaceError> {
+    if object.is::<DataTypeAttributes>() {
+        return data_type_attributes(object);
+    }
     if !object.is::<GenericAttributes>() {
         return Ok((decode(object)?, None));
     }
@@ -110,13 +114,34 @@ pub(super) fn decode_data_type(
     let Some(definition) = definition else {
         return Ok((attributes, None));
     };
-    let definition = ExtensionObject::try_from(definition).ok().filter(|object| {
-        object.decode_as::<StructureDefinition>().is_ok()
-            || object.decode_as::<EnumDefinition>().is_ok()
-    });
-    let definition = definition.ok_or(AddressSpaceError::NodeAttributesInvalid(
-        "DataTypeDefinition is neither a StructureDefinition nor an EnumDefinition",
-    ))?;
+    let definition = ExtensionObject::try_from(definition).map_err(|_| wrong())?;
+    data_type_definition::check(&definition)?;
+    Ok((attributes, Some(Box::new(definition))))
+}
+
+/// Decodes DataTypeAttributes. asyncua appends the DataTypeDefinition to the fields of the standard and sets the bit of it in
+/// SpecifiedAttributes, in the way of a structure with a field of the type ExtensionObject.
+fn data_type_attributes(
+    object: &ExtensionObject,
+) -> Result<(DataTypeAttributes, Option<Box<ExtensionObject>>), AddressSpaceError> {
+    let ExtensionObjectBody::Binary(body) = &object.body else {
+        return Err(wrong());
+    };
+    let mut decoder = Decoder::new(body);
+    let attributes = DataTypeAttributes::decode(&mut decoder).map_err(|_| wrong())?;
+    if decoder.remaining() == 0 {
+        return Ok((attributes, None));
+    }
+    let definition = ExtensionObject::decode(&mut decoder).map_err(|_| wrong())?;
+    let is_named = attributes.specified_attributes & specified::DATA_TYPE_DEFINITION != 0;
+    if !is_named || decoder.remaining() != 0 {
+        return Err(wrong());
+    }
+    // A client that writes the definition afterwards sends none here.
+    if definition.is_null() {
+        return Ok((attributes, None));
+    }
+    data_type_definition::check(&definition)?;
     Ok((attributes, Some(Box::new(definition))))
 }
 

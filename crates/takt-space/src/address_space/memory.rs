@@ -24,6 +24,7 @@ pub(crate) fn of_change(change: &Change) -> usize {
         Change::AddNode(item) => NODE + item.encode_to_vec().len(),
         Change::AddReference(_) => REFERENCE,
         Change::DeleteNode(_) | Change::DeleteReference(_) => 0,
+        Change::SetAttribute(change) => change.value.encode_to_vec().len(),
     }
 }
 
@@ -50,6 +51,14 @@ impl Edit<'_> {
     fn give_back(&mut self, bytes: usize) {
         if let Some(charge) = &mut self.counters.memory {
             charge.force(charge.bytes().saturating_sub(bytes));
+        }
+    }
+
+    /// Counts a node that takes other memory than before.
+    pub(super) fn recount(&mut self, before: usize, now: usize) {
+        match now.checked_sub(before) {
+            Some(more) => self.count(more),
+            None => self.give_back(before - now),
         }
     }
 

@@ -5,10 +5,13 @@
 //! never wait for it.
 
 mod apply;
+mod attribute_change;
+mod attribute_writes;
 mod binding;
 mod computed;
 mod counted;
 mod counters;
+mod data_type_definition;
 mod definition;
 mod edit;
 mod error;
@@ -38,6 +41,7 @@ mod types;
 mod view;
 
 pub use apply::NewBinding;
+pub use attribute_writes::AttributeWrites;
 pub use computed::{ComputedNode, ComputedNodes, ComputedReference};
 pub use definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 pub use edit::{Edit, NewReference};

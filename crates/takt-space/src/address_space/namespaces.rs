@@ -88,7 +88,7 @@ impl Namespaces {
     }
 
     /// Returns the index that `uri` has, or would get from [`register`](Self::register).
-    pub(crate) fn index_or_next(&self, uri: &str) -> Result<u16, AddressSpaceError> {
+    pub fn index_or_next(&self, uri: &str) -> Result<u16, AddressSpaceError> {
         match self.index_of(uri) {
             Some(index) => Ok(index),
             None if uri.is_empty() => Err(AddressSpaceError::NamespaceUriEmpty),

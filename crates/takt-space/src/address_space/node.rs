@@ -35,6 +35,9 @@ pub(crate) struct Node {
     pub(crate) expected: AtomicU8,
     /// True if this server keeps the history of the Variable, or of the Events of the Object.
     pub(super) is_historized: AtomicBool,
+    /// True if AddNodes of another node added it, because the type of that node requires it. The client may add such a node itself
+    /// afterwards.
+    pub(super) is_instantiated: AtomicBool,
     /// Memory that it counts in the budget, if a change added it.
     pub(super) counted: Option<Box<Counted>>,
 }
@@ -125,8 +128,18 @@ impl Node {
             binding: ArcSwapOption::empty(),
             expected: AtomicU8::new(0),
             is_historized: AtomicBool::new(false),
+            is_instantiated: AtomicBool::new(false),
             counted: None,
         }
+    }
+
+    /// Returns the same node with another definition, without the memory that it counts.
+    pub(super) fn redefined(&self, definition: Box<NodeDefinition>) -> Self {
+        let mut node = Self::new(Base::Added(definition));
+        node.references = RwLock::new(self.references());
+        node.binding = ArcSwapOption::new(self.binding.load_full());
+        node.is_historized = AtomicBool::new(self.is_historized.load(Ordering::Relaxed));
+        node
     }
 
     pub(crate) fn references(&self) -> Arc<ReferenceList> {
@@ -329,6 +342,9 @@ impl<'v> NodeRef<'v> {
                     if self.is_historized() {
                         variable.access_level |= access_level::HISTORY_READ;
                     }
+                    if self.is_kept_for_client(variable.access_level) {
+                        variable.access_level |= access_level::WRITE;
+                    }
                     Some(variable)
                 }
                 _ => None,
@@ -336,11 +352,35 @@ impl<'v> NodeRef<'v> {
         }
     }
 
+    /// Returns true for a writable Variable that a client has added, and whose value is stored here: its StatusCode and source
+    /// timestamp are, too, which the client need not know.
+    #[inline]
+    fn is_kept_for_client(&self, level: u32) -> bool {
+        let Inner::Node(node) = self.inner else {
+            return false;
+        };
+        level & access_level::WRITE != access_level::WRITE
+            && level & access_level::CURRENT_WRITE != 0
+            && node.counted.is_some()
+            && match node.binding().as_deref() {
+                Some(Binding::Value(Value::Stored(stored))) => stored.origin().is_none(),
+                _ => false,
+            }
+    }
+
     /// Returns true if this server keeps the history of a Variable, or of the Events of an Object: see [`AddressSpace::set_historized`](super::AddressSpace::set_historized).
     #[inline]
     pub fn is_historized(&self) -> bool {
         match self.inner {
             Inner::Node(node) | Inner::Computed(node) => node.is_historized.load(Ordering::Relaxed),
+            Inner::Standard(_) => false,
+        }
+    }
+
+    /// Returns true if the node was added only because the type of its parent requires it.
+    pub(super) fn is_instantiated(&self) -> bool {
+        match self.inner {
+            Inner::Node(node) => node.is_instantiated.load(Ordering::Relaxed),
             Inner::Standard(_) => false,
         }
     }

@@ -55,7 +55,6 @@ impl Edit<'_> {
             (to, from)
         };
         rules::check_reference(&view, &item.reference_type_id, from, to)?;
-        rules::check_added_reference(&view, &item.reference_type_id)?;
         item.target_node_id = ExpandedNodeId::from(target_id.clone());
         item.target_node_class = target.node_class();
         if self.has_reference(
@@ -69,6 +68,8 @@ impl Edit<'_> {
                 target: target_id.clone(),
             });
         }
+        // Only now: clients that list the references of a node once more learn that they exist.
+        rules::check_added_reference(&view, &item.reference_type_id)?;
         Ok(Change::AddReference(item))
     }
 

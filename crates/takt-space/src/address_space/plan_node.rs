@@ -2,7 +2,7 @@
 
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::AddNodesItem;
+use takt_ua::structures::{AddNodesItem, DeleteNodesItem};
 use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedName, VariantRef, ids};
 
 use super::edit::Edit;
@@ -61,9 +61,16 @@ impl Edit<'_> {
         {
             return Err(AddressSpaceError::BrowseNameInvalid);
         }
+        // An encoding of a DataType can be of this type only (OPC 10000-3, 5.8.3), and some clients leave it out.
+        let is_encoding =
+            view.is_subtype_of(&item.reference_type_id, NodeIdRef::from(ids::HAS_ENCODING));
+        if is_encoding && item.type_definition.is_null() {
+            item.type_definition = NodeId::from(ids::DATA_TYPE_ENCODING_TYPE).into();
+        }
         rules::check_type_definition(&view, &item)?;
 
         let mut changes = Vec::new();
+        let is_requested = !is_without_identifier(&item.requested_new_node_id.node_id);
         let node_id = self.node_id_for(&item, choose, &mut changes)?;
         item.requested_new_node_id = ExpandedNodeId::from(node_id.clone());
         check_attributes(&view, &item)?;
@@ -90,9 +97,15 @@ impl Edit<'_> {
             item.browse_name.as_ref(),
             name_of,
         ) {
-            return Err(AddressSpaceError::BrowseNameDuplicated(
-                item.browse_name.to_string(),
-            ));
+            // A client may choose the NodeId of a child that its parent had to get at once.
+            let replaced = self.instantiated_child(&item).filter(|_| is_requested);
+            let replaced = replaced.ok_or_else(|| {
+                AddressSpaceError::BrowseNameDuplicated(item.browse_name.to_string())
+            })?;
+            changes.extend(self.plan_delete_node(&DeleteNodesItem {
+                node_id: replaced,
+                delete_target_references: true,
+            })?);
         }
 
         let type_definition = item.type_definition.node_id.clone();
@@ -109,6 +122,24 @@ impl Edit<'_> {
             view.mandatory_children(&node_id, &type_definition, &mut choices, &mut changes)?;
         }
         Ok((node_id, changes))
+    }
+
+    /// Returns the child with the name and the NodeClass of `item` that was added only because the type of its parent requires it.
+    fn instantiated_child(&self, item: &AddNodesItem) -> Option<NodeId> {
+        let view = self.view();
+        let parent = view.node(&item.parent_node_id.node_id)?;
+        let references = parent.references();
+        let children = references.iter().filter(|reference| {
+            reference.is_forward && reference.reference_type == item.reference_type_id
+        });
+        let mut targets = children.filter_map(|child| Some(child.local_target()?.to_owned()));
+        targets.find(|target| {
+            view.node(target).is_some_and(|child| {
+                child.is_instantiated()
+                    && child.browse_name() == item.browse_name.as_ref()
+                    && child.node_class() == item.node_class
+            })
+        })
     }
 
     /// Replaces namespace URIs by indices, except in the requested NodeId.
@@ -154,6 +185,10 @@ impl Edit<'_> {
         let namespaces = self.space().namespaces();
         let node_id = if requested.is_null() && requested.namespace_uri.is_empty() {
             choose(item).unwrap_or_else(|| self.free_node_id(1))
+        } else if requested.namespace_uri.is_null() && is_without_identifier(&requested.node_id) {
+            let namespace = requested.node_id.namespace;
+            let chosen = choose(item).filter(|node_id| node_id.namespace == namespace);
+            chosen.unwrap_or_else(|| self.free_node_id(namespace))
         } else if requested.namespace_uri.is_null() {
             requested.node_id.clone()
         } else {
@@ -185,6 +220,16 @@ impl Edit<'_> {
         }
         Ok(node_id)
     }
+}
+
+/// Returns true for a NodeId that names a namespace and no identifier, such as `ns=2;i=0`: the client wants any NodeId there. That is
+/// a convention of several SDKs.
+fn is_without_identifier(node_id: &NodeId) -> bool {
+    let identifier = NodeIdRef {
+        namespace: 0,
+        ..node_id.as_ref()
+    };
+    identifier.is_null()
 }
 
 /// Checks the attributes of a new node: they must match its NodeClass, and its value must match them.

@@ -8,6 +8,7 @@ use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
+use super::attribute_writes::{AttributeWrites, Hook};
 use super::computed::ComputedNodes;
 use super::counters::Counters;
 use super::namespaces::Namespaces;
@@ -35,6 +36,8 @@ pub struct AddressSpace {
     pub(super) memory: MemoryBudget,
     pub(super) created: DateTime,
     pub(super) computed: OnceLock<Arc<dyn ComputedNodes>>,
+    /// Rules for Writes of attributes.
+    pub(super) attribute_writes: Hook,
 }
 
 impl AddressSpace {
@@ -59,6 +62,7 @@ impl AddressSpace {
             memory,
             created: DateTime::now(),
             computed: OnceLock::new(),
+            attribute_writes: Hook::default(),
         }
     }
 
@@ -70,6 +74,18 @@ impl AddressSpace {
     /// Returns the NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.namespaces
+    }
+
+    /// Sets the rules for Writes of attributes; a second call has no effect.
+    pub fn set_attribute_writes(&self, rules: Arc<dyn AttributeWrites>) {
+        self.attribute_writes.set(rules);
+    }
+
+    /// Returns the rules for Writes of attributes, if there are any.
+    #[inline]
+    #[must_use]
+    pub fn attribute_writes(&self) -> Option<&dyn AttributeWrites> {
+        self.attribute_writes.get()
     }
 
     /// Returns the time of creation of the address space: the source timestamp of values from the standard's table.

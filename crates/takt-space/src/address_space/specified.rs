@@ -17,3 +17,4 @@ pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
 pub(super) const USER_EXECUTABLE: u32 = 1 << 17;
 pub(super) const VALUE_RANK: u32 = 1 << 19;
 pub(super) const VALUE: u32 = 1 << 21;
+pub(super) const DATA_TYPE_DEFINITION: u32 = 1 << 22;

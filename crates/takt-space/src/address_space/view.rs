@@ -7,6 +7,7 @@ use papaya::{HashMapRef, LocalGuard};
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId, NodeIdRef};
 
+use super::attribute_writes::AttributeWrites;
 use super::computed::{ComputedLists, Context};
 use super::kept_nodes::KeptNodes;
 use super::namespaces::Namespaces;
@@ -86,6 +87,12 @@ impl View<'_> {
     /// Returns the time of creation of the address space.
     pub fn created(&self) -> DateTime {
         self.space.created
+    }
+
+    /// Returns the rules for Writes of attributes, if there are any.
+    #[must_use]
+    pub fn attribute_writes(&self) -> Option<&dyn AttributeWrites> {
+        self.space.attribute_writes()
     }
 
     /// Returns the memory budget for additions and large values of clients.

@@ -7,7 +7,8 @@ use super::error::{DecodeError, DecodeErrorKind};
 /// Function that reads past the structure with this `Default Binary` encoding.
 pub(crate) type PassStructure = for<'a> fn(u32, &mut Decoder<'a>) -> Result<(), DecodeError>;
 
-/// Limits of a decoder. Larger values are refused with `BadEncodingLimitsExceeded`.
+/// Limits of a decoder. Larger values are refused with `BadEncodingLimitsExceeded`. A limit of more than 2^32 - 1 bytes or elements, or of
+/// more than 65 535 levels, has the effect of this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Longest String, ByteString or XmlElement, in bytes.
@@ -56,14 +57,16 @@ impl Default for Limits {
 }
 
 /// Reads values from a slice, front to back. Cloning is cheap and gives a second, independent reader.
+///
+/// It is moved and cloned with each request, so it has the size of a cache line: what it counts has 32 bits.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
     length: usize,
-    limits: Limits,
+    limits: CompactLimits,
     /// Memory that further elements may take, in bytes.
-    memory: usize,
-    depth: u32,
+    memory: u32,
+    depth: u16,
     /// True if a value whose end is not certain makes all that follows unreadable.
     is_cautious: bool,
     /// True if the end of a value was not certain.
@@ -71,9 +74,43 @@ pub struct Decoder<'a> {
     /// True if the end of a value was not found: the rest was given up.
     is_lost: bool,
     /// Number of bytes that were read in vain for bodies without a length.
-    wasted: usize,
+    wasted: u32,
     /// Types of the bodies without a length; `None` for a decoder that tolerates nothing.
     structures: Option<PassStructure>,
+}
+
+/// [`Limits`] in the size that a decoder compares with. Lengths in messages are below 2^31, so a larger limit is none.
+#[derive(Debug, Clone, Copy)]
+struct CompactLimits {
+    max_string_length: u32,
+    max_array_length: u32,
+    max_memory: u32,
+    max_depth: u16,
+}
+
+impl CompactLimits {
+    #[inline]
+    const fn new(limits: Limits) -> Self {
+        Self {
+            max_string_length: saturated(limits.max_string_length),
+            max_array_length: saturated(limits.max_array_length),
+            max_memory: saturated(limits.max_memory),
+            max_depth: if limits.max_depth > u16::MAX as usize {
+                u16::MAX
+            } else {
+                limits.max_depth as u16
+            },
+        }
+    }
+}
+
+#[inline]
+const fn saturated(value: usize) -> u32 {
+    if value > u32::MAX as usize {
+        u32::MAX
+    } else {
+        value as u32
+    }
 }
 
 impl<'a> Decoder<'a> {
@@ -86,6 +123,7 @@ impl<'a> Decoder<'a> {
     /// Reads `bytes` under the given limits.
     #[inline]
     pub fn with_limits(bytes: &'a [u8], limits: Limits) -> Self {
+        let limits = CompactLimits::new(limits);
         Self {
             rest: bytes,
             length: bytes.len(),
@@ -118,16 +156,10 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
-    /// Returns the limits that apply.
-    #[inline]
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     /// Returns the memory that the elements so far have been counted with, in bytes: see [`Limits::max_memory`].
     #[inline]
     pub fn memory(&self) -> usize {
-        self.limits.max_memory - self.memory
+        (self.limits.max_memory - self.memory) as usize
     }
 
     /// Returns [`memory`](Self::memory), and counts from 0 again: the limit is that of the next value.
@@ -148,7 +180,11 @@ impl<'a> Decoder<'a> {
             size if size == T::MIN_SIZE => size,
             size => size.max(Limits::ELEMENT),
         };
-        match self.memory.checked_sub(count.saturating_mul(size)) {
+        let size = count.saturating_mul(size);
+        match u32::try_from(size)
+            .ok()
+            .and_then(|size| self.memory.checked_sub(size))
+        {
             Some(left) => {
                 self.memory = left;
                 Ok(())
@@ -298,7 +334,7 @@ impl<'a> Decoder<'a> {
         let Some(length) = self.length()? else {
             return Ok(None);
         };
-        if length > self.limits.max_string_length {
+        if length > self.limits.max_string_length as usize {
             return Err(self.error(DecodeErrorKind::LimitExceeded("the length of a string")));
         }
         self.bytes(length).map(Some)
@@ -313,7 +349,7 @@ impl<'a> Decoder<'a> {
         let Some(length) = self.length()? else {
             return Ok(None);
         };
-        if length > self.limits.max_array_length {
+        if length > self.limits.max_array_length as usize {
             return Err(self.error(DecodeErrorKind::LimitExceeded("the length of an array")));
         }
         match length.checked_mul(min_element_size) {
@@ -328,7 +364,7 @@ impl<'a> Decoder<'a> {
         &mut self,
         decode: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
-        if self.depth as usize >= self.limits.max_depth {
+        if self.depth >= self.limits.max_depth {
             return Err(self.error(DecodeErrorKind::DepthExceeded));
         }
         self.depth += 1;
@@ -386,5 +422,26 @@ pub trait Decode<'a>: Sized {
     fn skip_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<(), DecodeError> {
         decoder.count_elements::<Self>(count)?;
         (0..count).try_for_each(|_| Self::skip(decoder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decoder_fits_into_a_cache_line() {
+        assert!(size_of::<Decoder<'_>>() <= 64);
+    }
+
+    #[test]
+    fn limits_that_are_too_large_for_a_decoder_are_the_largest_that_it_has() {
+        let largest = CompactLimits::new(Limits::VALIDATED);
+        assert_eq!(largest.max_memory, u32::MAX);
+        assert_eq!(largest.max_depth, u16::MAX);
+        let mut decoder = Decoder::with_limits(&[], Limits::VALIDATED);
+        decoder.count_elements::<u64>(1 << 28).unwrap();
+        assert_eq!(decoder.memory(), 1 << 31);
+        assert!(decoder.count_elements::<u64>(usize::MAX).is_err());
     }
 }

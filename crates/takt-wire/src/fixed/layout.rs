@@ -31,6 +31,8 @@ pub enum FixedMessageError {
 /// Offsets in bytes from the start of the NetworkMessage.
 #[derive(Debug, Default)]
 pub(super) struct FixedLayout {
+    /// Readers know a layout by its number, too, which therefore does not vary for them.
+    pub(super) network_message_number: Option<usize>,
     pub(super) sequence_number: Option<usize>,
     pub(super) timestamp: Option<usize>,
     pub(super) pico_seconds: Option<usize>,
@@ -132,6 +134,7 @@ impl FixedLayout {
     fn note(&mut self, mark: Mark, offset: usize, fields: &mut Vec<FieldOffsets>) {
         let last = self.data_set_messages.last_mut();
         match (mark, last) {
+            (Mark::NetworkMessageNumber, _) => self.network_message_number = Some(offset),
             (Mark::SequenceNumber, _) => self.sequence_number = Some(offset),
             (Mark::Timestamp, _) => self.timestamp = Some(offset),
             (Mark::PicoSeconds, _) => self.pico_seconds = Some(offset),

@@ -177,6 +177,12 @@ impl FixedMessage {
         }
     }
 
+    /// Sets the NetworkMessageNumber of the GroupHeader; returns `false` if there is none.
+    #[inline]
+    pub fn set_network_message_number(&mut self, number: u16) -> bool {
+        put(&mut self.bytes, self.layout.network_message_number, number)
+    }
+
     /// Sets the SequenceNumber of the GroupHeader; returns `false` if there is none.
     #[inline]
     pub fn set_sequence_number(&mut self, number: u16) -> bool {

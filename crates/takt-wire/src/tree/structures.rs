@@ -32,7 +32,8 @@ impl Reader<'_> {
             Variant::Boolean(value) => Some(u64::from(value)),
             Variant::Byte(value) => Some(u64::from(value)),
             Variant::UInt16(value) => Some(u64::from(value)),
-            Variant::Int32(value) => u64::try_from(value).ok(),
+            // A null has the length -1. Nothing follows it, and the number of an earlier field is not its own.
+            Variant::Int32(value) => Some(u64::try_from(value).unwrap_or(0)),
             _ => None,
         };
         if let Some(number) = number {

@@ -148,6 +148,27 @@ fn values_nested_too_deeply_are_refused() {
     assert_eq!(covered, bytes.len());
 }
 
+/// A structure with the length -1 has no body (OPC 10000-6, 5.2.2.15), also behind one that has.
+#[test]
+fn a_structure_without_a_body_takes_no_bytes() {
+    let object = |body: Option<&[u8]>| {
+        let length = body.map_or(-1, |body| i32::try_from(body.len()).unwrap());
+        let head = [&[22, 1, 1, 200, 3, 1][..], &length.to_le_bytes()].concat();
+        [&head, body.unwrap_or_default()].concat()
+    };
+    let mut bytes = vec![0x01, 0x01, 3, 0];
+    bytes.extend(object(Some(&[9, 9])));
+    bytes.extend(object(None));
+    bytes.extend([3, 7]);
+    let tree = read(&bytes);
+    assert_eq!(tree.errors, []);
+    let leaves = leaves(&tree);
+    let bodies = leaves.iter().filter(|(name, ..)| *name == "Body");
+    assert_eq!(bodies.count(), 1, "{leaves:?}");
+    let last = ("Value", bytes.len() - 1, 1, "7".to_owned());
+    assert_eq!(leaves.last(), Some(&last));
+}
+
 #[test]
 fn the_dissector_has_the_tables() {
     let script = lua_dissector();

@@ -23,12 +23,21 @@ pub struct BoundsArguments {
     /// FQ_CoDel.
     #[arg(long, value_name = "FRAMES", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub driver_queue: u16,
+    /// Bounds of Linux's gates and shapers in software (sch_taprio and sch_cbs without offload), with so many frames in each driver.
+    /// By default, gates and shapers are those of the device, as IEEE 802.1Q describes them.
+    #[arg(long)]
+    pub software: bool,
     /// Draw charts into this file (.png or .svg): the bounds over swept values, or without sweeps the arrival and service curves at
     /// each queue of the flows, with the longest delay and the greatest backlog.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<takt_figures::Picture>,
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
-    #[arg(long, default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        default_value = "auto",
+        hide_default_value = true,
+        requires = "plot"
+    )]
     pub theme: takt_figures::Theme,
     /// Print all rows of tables. By default, a table of more than 100 rows shows the 20 with the longest delays.
     #[arg(long)]

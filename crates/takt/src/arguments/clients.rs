@@ -61,7 +61,7 @@ pub struct BrowseArguments {
     #[arg(long, default_value_t = 2)]
     pub depth: u32,
     /// Show all references of the node in both directions instead of the tree below it.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "depth")]
     pub references: bool,
     /// Show the Objects and Variables of this type and its subtypes instead of a tree: its BrowseName, with or without namespace
     /// (4:BaseToolType), the beginning of it (MachineryItemState), or its NodeId.

@@ -30,6 +30,9 @@ pub struct DemoArguments {
     /// reach it.
     #[arg(long)]
     pub trust_loopback: bool,
+    /// Print JSON, one object for each event: ready, with all endpoints; request; values; ended.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub share: GroupArguments,
 }

@@ -37,6 +37,9 @@ pub struct LabSetupArguments {
     /// Build it again if it is built already.
     #[arg(long)]
     pub again: bool,
+    /// Print JSON, one object for each event: started, step, built.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Place at which a scenario runs.
@@ -69,6 +72,9 @@ pub struct LabRunArguments {
     /// Leave the ports as the kernel makes them. Times are then not comparable with bounds and simulations.
     #[arg(long)]
     pub without_disciplines: bool,
+    /// Print JSON, one object for each event: started; case, with its results; ended.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

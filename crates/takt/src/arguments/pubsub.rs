@@ -53,6 +53,9 @@ pub struct ConvertArguments {
     /// Replace OUTPUT if it exists.
     #[arg(long)]
     pub force: bool,
+    /// Print one JSON object about the file OUTPUT.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -62,6 +65,9 @@ pub struct CheckArguments {
     /// Format of the file. By default the extension decides, or else the first byte.
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<ConfigFormat>,
+    /// Print one JSON object, with all mistakes.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

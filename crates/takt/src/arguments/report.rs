@@ -20,7 +20,7 @@ pub struct ReportArguments {
     #[arg(long = "requirement", value_name = "NAME", value_parser = requirement)]
     pub required: Vec<Requirement>,
     /// List the requirements, with their sources.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["directories", "file", "pictures", "required", "trim", "all"])]
     pub requirements: bool,
     /// Largest number of messages to leave out at each end; never more than a tenth of a run's messages.
     #[arg(long, value_name = "COUNT", default_value = "20000")]

@@ -83,6 +83,9 @@ pub struct NewArguments {
     /// File to write, which must not exist; default is the standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print one JSON object about the file that --output names.
+    #[arg(long, requires = "output")]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -90,4 +93,7 @@ pub struct CheckScenarioArguments {
     /// Scenario files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Print JSON, one object for each file, with its mistakes.
+    #[arg(long)]
+    pub json: bool,
 }

@@ -274,11 +274,17 @@ pub enum UserCommand {
         /// Certificate of the user (DER or PEM), instead of a password.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["unix_user", "unix_group"])]
         certificate: Option<PathBuf>,
+        /// Print one JSON object, as of `takt user list`.
+        #[arg(long)]
+        json: bool,
     },
     /// Remove a user. Open sessions continue until they end.
     Remove {
         #[command(flatten)]
         name: UserName,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
     },
 }
 

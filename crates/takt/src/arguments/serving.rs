@@ -155,6 +155,9 @@ pub struct RegistryServeArguments {
     /// Plant=urn:takt:pubsub:press@opc.tcp://10.0.0.2:4850; can be given several times.
     #[arg(long, value_name = "GROUP=URI@URL")]
     pub push_target: Vec<PushTargetOptions>,
+    /// Print JSON, one object for each event: ready, with the endpoints; ended.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub share: GroupArguments,
     #[command(flatten)]
@@ -187,7 +190,7 @@ pub struct MirrorArguments {
     #[arg(long, value_name = "[MIRROR=]URI", requires = "mirror")]
     pub mirror_server_uri: Vec<String>,
     /// Interval at which the mirrored servers sample and send values.
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration, requires = "mirror")]
     pub mirror_interval: Duration,
     /// Time without a message of a mirrored server after which its values are not Good [default: 3 intervals, at least 500ms].
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "mirror")]
@@ -203,6 +206,9 @@ pub enum RegistryCommand {
         /// Endpoint of the registry. Over opc.tcp, the user needs the role engineer there.
         #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
         registry: Endpoint,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         connection: Box<ConnectionArguments>,
     },
@@ -247,6 +253,9 @@ pub struct ProviderArguments {
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,
+    /// Print JSON, one object for each event: ready, with the endpoints; ended.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub memory: MemoryArguments,
     #[command(flatten)]

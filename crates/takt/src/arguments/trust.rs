@@ -59,6 +59,9 @@ pub enum TrustCommand {
         /// The certificate belongs to an issuer (CA) that completes chains, but is not trusted by itself.
         #[arg(long)]
         issuer: bool,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         remote: TrustServerArguments,
     },
@@ -67,6 +70,9 @@ pub enum TrustCommand {
         /// Thumbprint, at least its first 8 digits, or a file. The revocation list (CRL) of the same issuer as one in a file is removed.
         #[arg(value_name = "CERTIFICATE")]
         subject: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         remote: TrustServerArguments,
     },
@@ -86,14 +92,23 @@ pub enum TrustCommand {
         #[arg(long, conflicts_with = "server")]
         self_signed: bool,
         /// Certificate of the issuer (CA) that signs the new certificate of --server (DER or PEM).
-        #[arg(long, value_name = "FILE", requires_all = ["server", "ca_key"])]
+        #[arg(
+            long,
+            value_name = "FILE",
+            requires = "ca_key",
+            conflicts_with = "name"
+        )]
         ca: Option<PathBuf>,
         /// Private key of the issuer (PEM).
-        #[arg(long, value_name = "FILE", requires = "ca")]
+        #[arg(long, value_name = "FILE", requires = "ca", conflicts_with = "name")]
         ca_key: Option<PathBuf>,
         /// Validity of the new certificate of --server in days.
-        #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        #[arg(long, value_name = "DAYS", default_value_t = 365, conflicts_with = "name",
+            value_parser = clap::value_parser!(u32).range(1..=3650))]
         days: u32,
+        /// Print JSON, one object for each new certificate.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         remote: TrustServerArguments,
     },
@@ -101,5 +116,8 @@ pub enum TrustCommand {
     Show {
         /// Thumbprint, at least its first 8 digits, or a file (DER or PEM).
         certificate: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
     },
 }

@@ -155,6 +155,9 @@ pub struct TsnApplyArguments {
     /// Print the commands instead of running them.
     #[arg(long)]
     pub dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -186,6 +189,9 @@ pub struct TsnShowArguments {
 pub struct TsnClearArguments {
     /// Network interfaces; default is all that were changed.
     pub interfaces: Vec<String>,
+    /// Print JSON, one object for each interface.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub system: TsnSystemArguments,
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, atomic::AtomicBool};
 use std::time::Duration;
 
 use miette::{IntoDiagnostic, miette};
+use serde_json::Value;
 use takt_app::model::DEFAULT_REGISTRY;
-use takt_demo::consumer::DemoError;
+use takt_demo::consumer::{ConsumerOptions, DemoError};
 use takt_demo::{host, machine};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 use takt_rt::interrupt::Interrupt;
@@ -48,6 +49,9 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         of_registry.extend(["--endpoint", &endpoint]);
     }
     of_registry.extend(&serving);
+    if arguments.json {
+        of_registry.push("--json");
+    }
     let registry = start(&takt, "The registry", group, &of_registry)?;
     // The registry prints its endpoint or ends. With port 0, the port is not known before.
     let stop = interrupt.flag();
@@ -62,14 +66,23 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         let of_provider = [&["provider", provider], &serving[..]].concat();
         processes.push(start(&takt, name, group, &of_provider)?);
     }
-    output::line(match arguments.no_tcp {
-        true => serves,
-        false => format!("{serves}; any OPC UA client can look at it"),
-    });
-    output::line("");
+    let endpoints = arguments.json.then(|| endpoints(&serves));
+    if !arguments.json {
+        output::line(match arguments.no_tcp {
+            true => serves,
+            false => format!("{serves}; any OPC UA client can look at it"),
+        });
+        output::line("");
+    }
 
     let ended = watch(processes, Arc::clone(&stop));
-    let consumer = takt_demo::consumer::run(&registry_endpoint, group, arguments.run_for, &stop);
+    let options = ConsumerOptions {
+        registry: &registry_endpoint,
+        group,
+        run_for: arguments.run_for,
+        events: endpoints.as_deref(),
+    };
+    let consumer = takt_demo::consumer::run(&options, &stop);
     // The thread of `watch` waits for this, also after a Consumer that ended by itself.
     stop.store(true, Ordering::Relaxed);
     let died = ended
@@ -87,8 +100,19 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         (None, Err(DemoError::Client(error))) if !interrupt.is_set() => {
             Err(explain::client(&error))
         }
-        (None, _) => Ok(()),
+        (None, _) => {
+            output::ended(arguments.json, DEFAULT_REGISTRY);
+            Ok(())
+        }
     }
+}
+
+/// Returns the endpoints in the line of a registry that is ready.
+fn endpoints(ready: &str) -> Vec<String> {
+    let event: Value = serde_json::from_str(ready).unwrap_or_default();
+    let endpoints = event["endpoints"].as_array().into_iter().flatten();
+    let texts = endpoints.filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 /// Refuses to start beside applications with the same names: another demonstration, or a registry.

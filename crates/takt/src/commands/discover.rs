@@ -17,7 +17,19 @@ use crate::{explain, output};
 
 pub fn run(arguments: &DiscoverArguments) -> miette::Result<()> {
     match arguments.network {
-        true => on_network(arguments),
+        true => {
+            let connection = &arguments.connection;
+            if connection.security.connection.is_given()
+                || connection.reverse.listen.is_some()
+                || connection.share.group.is_some()
+            {
+                return Err(explain::with_help(
+                    "--network connects to no server: it needs no user, security, group or address to listen at",
+                    "`takt discover URL` asks a server that was found.",
+                ));
+            }
+            on_network(arguments)
+        }
         false => at_server(arguments),
     }
 }

@@ -31,15 +31,15 @@ mod watch;
 mod write;
 
 use crate::arguments::{
-    Command, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup,
+    Command, Given, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup,
 };
 
 /// Runs a command. Its log has the level `verbose`, as [`output::start_tracing`](crate::output::start_tracing) has it.
-pub fn run(command: Command, verbose: u8) -> miette::Result<()> {
+pub fn run(command: Command, given: &Given, verbose: u8) -> miette::Result<()> {
     match command {
         Command::OpcUa(group) => opc_ua(group),
-        Command::Services(group) => services(group),
-        Command::PubSub(group) => pubsub_group(group),
+        Command::Services(group) => services(group, given),
+        Command::PubSub(group) => pubsub_group(group, given),
         Command::Laboratory(group) => laboratory(group),
         Command::Other(group) => other(group, verbose),
     }
@@ -57,22 +57,22 @@ fn opc_ua(command: OpcUaGroup) -> miette::Result<()> {
     }
 }
 
-fn services(command: ServicesGroup) -> miette::Result<()> {
+fn services(command: ServicesGroup, given: &Given) -> miette::Result<()> {
     match command {
         ServicesGroup::Demo(arguments) => demo::run(&arguments),
         ServicesGroup::Registry(arguments) => registry::run(arguments),
         ServicesGroup::Provider(arguments) => provider::run(&arguments),
-        ServicesGroup::Trust(arguments) => trust::run(&arguments),
+        ServicesGroup::Trust(arguments) => trust::run(&arguments, given),
         ServicesGroup::User(arguments) => user::run(&arguments),
         ServicesGroup::Ps(arguments) => ps::run(&arguments),
         ServicesGroup::Clean(arguments) => clean::run(&arguments),
     }
 }
 
-fn pubsub_group(command: PubSubGroup) -> miette::Result<()> {
+fn pubsub_group(command: PubSubGroup, given: &Given) -> miette::Result<()> {
     match command {
-        PubSubGroup::Publish(arguments) => publish::run(&arguments),
-        PubSubGroup::Subscribe(arguments) => subscribe::run(&arguments),
+        PubSubGroup::Publish(arguments) => publish::run(&arguments, given),
+        PubSubGroup::Subscribe(arguments) => subscribe::run(&arguments, given),
         PubSubGroup::Loopback(arguments) => control_loop::loopback(&arguments),
         PubSubGroup::PubSub(command) => pubsub::run(&command),
     }

@@ -1,7 +1,7 @@
 //! `takt provider host|machine`: the Providers of the demonstration.
 
+use takt_app::Provider;
 use takt_app::serve::ServeOptions;
-use takt_app::{Endpoint, Provider};
 use takt_demo::{host, machine};
 
 use crate::arguments::{DemoProvider, ProviderArguments};
@@ -47,14 +47,11 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
             error => explain::with_help(error, "Is there a limit on threads (ulimit -u)?"),
         })?,
     };
-    let endpoints: Vec<String> = provider
-        .endpoints()
-        .iter()
-        .map(Endpoint::to_string)
-        .collect();
-    output::line(format_args!("{name} serves {}", endpoints.join(" and ")));
+    output::ready(arguments.json, name, provider.endpoints());
     // Arguments and the start took 0.6 MiB.
     takt_rt::heap::give_back();
     interrupt.wait(None);
+    drop(provider);
+    output::ended(arguments.json, name);
     Ok(())
 }

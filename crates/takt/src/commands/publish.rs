@@ -1,35 +1,76 @@
 //! `takt publish FILE`: publishes DataSets.
 
-use std::collections::HashMap;
+mod given_values;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use takt_app::Mirror;
 use takt_cell::Cell;
 use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
 use takt_pubsub::runtime::{ComponentState, PubSub};
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
+use takt_ua::NodeId;
+use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
-use takt_ua::{BuiltInType, NodeId};
 
+use self::given_values::GivenValues;
 use super::control_loop;
 use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
-use super::pubsub::running::{Running, connect, explain_start, runtime_options};
-use crate::arguments::PublishArguments;
+use super::pubsub::running::{Running, connect, explain_start, refuse_stray_user, runtime_options};
+use crate::arguments::{ControlLoopArguments, Given, PublishArguments};
+use crate::output::joined;
 use crate::server_interrupt;
 use crate::{explain, output};
+
+/// Options that `takt publish` has with a scenario, too, besides those of a control loop.
+const OF_SCENARIO: [&str; 17] = [
+    "for",
+    "timeout",
+    "priority",
+    "core",
+    "json",
+    "field",
+    "application",
+    "interface",
+    "there",
+    "back",
+    "sending",
+    "cycles",
+    "spin",
+    "misses",
+    "on-miss",
+    "trace",
+    "trace-points",
+];
 
 /// Sampling interval if the configuration has none.
 const SAMPLING: Duration = Duration::from_millis(10);
 
-pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
+pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     let content = config::read_bytes(&arguments.file)?;
+    let file = arguments.file.display();
     if control_loop::is_scenario(&content) {
+        given.refuse::<PublishArguments>(&OF_SCENARIO, |option| {
+            (
+                format!("{option} is for a PubSub configuration, and {file} is a scenario"),
+                "--field FIELD=VALUE changes a field of a scenario. `takt publish --help` lists its options.".to_owned(),
+            )
+        })?;
         return control_loop::publish(arguments, content);
     }
+    given.refuse::<ControlLoopArguments>(&["json"], |option| {
+        (
+            format!("{option} is for a scenario, and {file} is a PubSub configuration"),
+            "`takt publish --help` lists the options for each of them.".to_owned(),
+        )
+    })?;
+    refuse_stray_user(&arguments.run, arguments.from.is_some())?;
     let interrupt = server_interrupt::install()?;
     let (mut file, _) = config::of_bytes(&arguments.file, content, None)?;
     for connection in &mut file.configuration.connections {
@@ -43,11 +84,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
     let configuration = file.configuration.clone();
     let mirror = mirror(arguments, &file)?;
     let mut source = Source {
-        set: arguments
-            .set
-            .iter()
-            .map(|text| given(text))
-            .collect::<miette::Result<_>>()?,
+        set: given_values::of(&arguments.set, &file.configuration)?,
         mirrored: mirror
             .as_ref()
             .map(|it| it.cells.clone())
@@ -82,7 +119,11 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
         ));
     }
     let live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !arguments.control.json;
+    let mut states = BTreeMap::new();
     while running.goes_on() {
+        if arguments.control.json {
+            print_changes(&mut states, &running.pub_sub);
+        }
         if live {
             let groups = running.pub_sub.writer_groups();
             let rows: Vec<_> = groups.map(|group| row(&group)).collect();
@@ -95,7 +136,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
         .pub_sub
         .writer_groups()
         .map(|group| match arguments.control.json {
-            true => component_json("writerGroup", &group).to_string(),
+            true => result(&group).to_string(),
             false => row(&group),
         })
         .collect();
@@ -104,6 +145,26 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
         false => rows.iter().for_each(output::line),
     }
     running.finish()
+}
+
+/// Prints the states of WriterGroups that have changed, for programs.
+fn print_changes(states: &mut BTreeMap<String, PubSubState>, pub_sub: &PubSub) {
+    for ComponentState { name, state, .. } in pub_sub.writer_groups() {
+        if states.insert(name.clone(), state) != Some(state) {
+            output::line(json!({"writerGroup": name, "state": format!("{state:?}")}));
+        }
+    }
+}
+
+/// Returns the result of a WriterGroup for programs.
+fn result(group: &ComponentState) -> Value {
+    let statistics = &group.statistics;
+    let of_writers = json!({
+        "fastPathMessages": statistics.fixed,
+        "overruns": statistics.overruns,
+        "maxWakeUpLatencyNs": statistics.max_wake_up_latency,
+    });
+    joined(component_json("writerGroup", group), of_writers)
 }
 
 fn row(group: &ComponentState) -> String {
@@ -133,34 +194,19 @@ fn row(group: &ComponentState) -> String {
 
 /// Sources of fields, in the order in which they are tried.
 struct Source {
-    set: HashMap<String, String>,
+    set: GivenValues,
     mirrored: HashMap<NodeId, Arc<Cell>>,
     simulation: Option<SimulatedValues>,
 }
 
 impl DataSource for Source {
     fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource> {
-        if let Some(text) = self.set.get(field.meta_data.name.as_str()) {
-            let built_in_type = BuiltInType::from_u8(field.meta_data.built_in_type)?;
-            let rank = field.meta_data.value_rank;
-            let value = takt_ua::json::parse_variant_of_rank(text, built_in_type, rank).ok()?;
-            return Some(FieldSource::Cell(Arc::new(Cell::of(&value))));
+        if let Some(value) = self.set.of(&field) {
+            return Some(FieldSource::Cell(Arc::new(Cell::of(value))));
         }
         let mirrored = self.mirrored.source(field);
         mirrored.or_else(|| self.simulation.as_mut()?.source(field))
     }
-}
-
-fn given(text: &str) -> miette::Result<(String, String)> {
-    let given = text
-        .split_once('=')
-        .map(|(name, value)| (name.to_owned(), value.to_owned()));
-    given.ok_or_else(|| {
-        explain::with_help(
-            format!("{text} is not a value"),
-            "Write --set NAME=VALUE, for example --set Speed=1500.",
-        )
-    })
 }
 
 /// Variables of a server.

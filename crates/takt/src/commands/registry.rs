@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::json;
 use takt_app::client::Client;
 use takt_app::serve::ServeOptions;
 use takt_app::{
@@ -28,8 +29,9 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
         Some(RegistryCommand::Forget {
             name,
             registry,
+            json,
             connection,
-        }) => forget(&name, &registry, &connection),
+        }) => forget(&name, &registry, &connection, json),
     }
 }
 
@@ -89,19 +91,13 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         },
     })
     .map_err(|error| explain::registry(&error))?;
-    let endpoints: Vec<String> = registry
-        .endpoints()
-        .iter()
-        .map(Endpoint::to_string)
-        .collect();
-    output::line(format_args!(
-        "{} serves {}",
-        registry.application_name(),
-        endpoints.join(" and ")
-    ));
+    let name = registry.application_name().to_owned();
+    output::ready(arguments.json, &name, registry.endpoints());
     // Arguments and the start took 0.6 MiB.
     takt_rt::heap::give_back();
     interrupt.wait(None);
+    drop(registry);
+    output::ended(arguments.json, &name);
     Ok(())
 }
 
@@ -245,7 +241,12 @@ fn mirror_password(file: Option<&str>) -> miette::Result<String> {
     }
 }
 
-fn forget(name: &str, registry: &Endpoint, connection: &ConnectionArguments) -> miette::Result<()> {
+fn forget(
+    name: &str,
+    registry: &Endpoint,
+    connection: &ConnectionArguments,
+    json: bool,
+) -> miette::Result<()> {
     let explained = |error| explain::client(&error);
     let options = options(registry, connection)?;
     let mut client = Client::connect(registry, options).map_err(explained)?;
@@ -275,7 +276,11 @@ fn forget(name: &str, registry: &Endpoint, connection: &ConnectionArguments) -> 
             ),
             _ => explain::client(&error),
         })?;
-    output::line(format_args!("{name} is removed"));
+    output::tell(
+        json,
+        || json!({"name": name, "registry": registry.to_string(), "removed": true}),
+        format_args!("{name} is removed"),
+    );
     Ok(())
 }
 

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
+use serde_json::json;
 use takt_figures::{Progress, Report};
 use takt_report::{
-    ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, RunReport, RunSample,
-    Violation,
+    ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, Requirement, RunReport,
+    RunSample, Violation,
 };
 
 use crate::arguments::ReportArguments;
@@ -16,6 +17,14 @@ pub(super) fn run(arguments: &ReportArguments) -> miette::Result<()> {
     let mut report = Report::new(output::line, arguments.json);
     if arguments.requirements {
         report.table(&takt_report::requirements());
+        for requirement in Requirement::ALL {
+            let row = json!({
+                "name": requirement.name,
+                "title": requirement.title,
+                "source": requirement.source,
+            });
+            report.row(&row).into_diagnostic()?;
+        }
         return Ok(());
     }
     let runs = read(arguments)?;

@@ -24,9 +24,11 @@ use takt_ua::{DataValue, DateTime, DescribedTypes, NodeId, StatusCode, Variant};
 
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
-use super::pubsub::running::{Refusal, Running, STEP, explain_start, runtime_options};
+use super::pubsub::running::{
+    Refusal, Running, STEP, explain_start, refuse_stray_user, runtime_options,
+};
 use super::pubsub::{advice, config};
-use crate::arguments::SubscribeArguments;
+use crate::arguments::{Given, SubscribeArguments};
 use crate::server_interrupt;
 use crate::{explain, output};
 
@@ -43,12 +45,13 @@ const MAX_WIDTH: usize = 500;
 /// Report that a reader made room for another one.
 const FORGOTTEN: &str = "more DataSetWriters send than can be read; the one that was silent for longest makes room for a new one";
 
-pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
+pub fn run(arguments: &SubscribeArguments, given: &Given) -> miette::Result<()> {
+    refuse_stray_user(&arguments.run, false)?;
     let interrupt = server_interrupt::install()?;
     let (events, received) = sync_channel(MAX_EVENTS);
     let (running, configuration) = match arguments.source.contains("://") {
-        true => (listen(arguments, &events)?, None),
-        false => configured(arguments, &events).map(|(running, it)| (running, Some(it)))?,
+        true => (listen(arguments, given, &events)?, None),
+        false => configured(arguments, given, &events).map(|(running, it)| (running, Some(it)))?,
     };
     // `received` then ends when the last thread of the Subscriber does.
     drop(events);
@@ -79,7 +82,24 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     running.finish()
 }
 
-fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette::Result<PubSub> {
+fn listen(
+    arguments: &SubscribeArguments,
+    given: &Given,
+    events: &SyncSender<Event>,
+) -> miette::Result<PubSub> {
+    let of_configuration = [
+        ("--keys", "keys"),
+        ("--key", "key"),
+        ("--key-endpoint", "key_endpoint"),
+    ];
+    if let Some((option, _)) = of_configuration.iter().find(|(_, field)| given.has(field)) {
+        return Err(explain::with_help(
+            format!(
+                "{option} is for a configuration, which names the SecurityGroups of its DataSetReaders"
+            ),
+            "Protected messages at an address alone are not read; docs/pubsub.md shows a configuration that reads them.",
+        ));
+    }
     let options = runtime_options(&arguments.run)?;
     let plan = |address: &str| -> miette::Result<LinkPlan> {
         let address: Address = address.parse().map_err(|error| {
@@ -97,6 +117,23 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
         Ok(link)
     };
     let link = plan(&arguments.source)?;
+    let is_broker = matches!(link.address, Address::Mqtt { .. });
+    if given.has("topic") && !is_broker {
+        return Err(explain::with_help(
+            format!("--topic is for a broker, and {} is none", arguments.source),
+            "For example `takt subscribe mqtt://localhost --topic \"opcua/json/#\"`.",
+        ));
+    }
+    let has_interface = matches!(link.address, Address::Udp { .. } | Address::Ethernet { .. });
+    if given.has("interface") && !has_interface {
+        return Err(explain::with_help(
+            format!(
+                "--interface is for opc.udp:// and opc.eth://, and {} is neither",
+                arguments.source
+            ),
+            "Leave --interface away.",
+        ));
+    }
     let discovery = arguments.discovery.as_deref().map(plan).transpose()?;
     let observer = Box::new(Told {
         connection: arguments.source.clone(),
@@ -110,12 +147,14 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
 
 fn configured(
     arguments: &SubscribeArguments,
+    given: &Given,
     events: &SyncSender<Event>,
 ) -> miette::Result<(PubSub, PubSubConfiguration2DataType)> {
     let path = Path::new(&arguments.source);
     let of_address = [
-        ("--interface", arguments.interface.is_some()),
-        ("--discovery", arguments.discovery.is_some()),
+        ("--interface", given.has("interface")),
+        ("--discovery", given.has("discovery")),
+        ("--topic", given.has("topic")),
     ];
     if let Some((option, _)) = of_address.into_iter().find(|(_, is_given)| *is_given) {
         return Err(explain::with_help(
@@ -123,7 +162,7 @@ fn configured(
                 "{option} is for an address, and {} is a file",
                 path.display()
             ),
-            "A configuration has network_interface and DiscoveryAddress itself; docs/pubsub.md describes them.",
+            "A configuration has network_interface, DiscoveryAddress and the topics itself; docs/pubsub.md describes them.",
         ));
     }
     let (mut file, _) = config::read(path, None)?;
@@ -192,6 +231,8 @@ struct DataSet {
     timestamp: Option<DateTime>,
     status: StatusCode,
     fields: Vec<Field>,
+    /// Fields that the message does not have, with the new StatusCodes of their last values.
+    absent: Vec<(usize, StatusCode)>,
     /// DataTypes of the metadata.
     types: Arc<DescribedTypes>,
 }
@@ -268,6 +309,7 @@ impl SubscriberObserver for Told {
             timestamp: received.timestamp,
             status: received.status,
             fields: fields.collect(),
+            absent: received.absent().collect(),
             types,
         };
         // The thread that shows events may have ended.
@@ -306,8 +348,37 @@ struct Reader {
     last: u64,
     missing: u64,
     sequence_number: Option<u32>,
-    /// Names and values in the form in which they are shown.
-    fields: BTreeMap<usize, (String, String)>,
+    fields: BTreeMap<usize, ShownField>,
+}
+
+/// Last value of a field.
+struct ShownField {
+    name: String,
+    /// Text of the value.
+    text: String,
+    /// Status and time, without the value.
+    quality: DataValue,
+}
+
+impl ShownField {
+    fn line(&self) -> String {
+        let quality = output::data_value(&self.quality, |_| String::new());
+        match (self.text.as_str(), quality.as_str()) {
+            ("", quality) => quality.to_owned(),
+            (text, "") => text.to_owned(),
+            (text, quality) => format!("{text}  {quality}"),
+        }
+    }
+
+    /// Changes the status of the value, because a message does not have it.
+    fn mark(&mut self, status: StatusCode) {
+        if status.is_bad() {
+            self.text.clear();
+            self.quality.status = Some(status);
+        } else if self.quality.status_code().is_good() {
+            self.quality.status = Some(status);
+        }
+    }
 }
 
 struct Shown<'a> {
@@ -364,11 +435,22 @@ impl Shown<'_> {
             let index = field.index;
             // A stranger's message can have any number of fields.
             if reader.fields.len() < MAX_SHOWN || reader.fields.contains_key(&index) {
-                let value = output::data_value(&field.value, |value| {
-                    values.text(value, field.data_type.as_ref())
-                });
-                let shown = (shortened(&field.name), shortened(&value));
+                let value = field.value.value.as_ref();
+                let text = value.map(|value| values.text(value, field.data_type.as_ref()));
+                let shown = ShownField {
+                    name: shortened(&field.name),
+                    text: shortened(&text.unwrap_or_default()),
+                    quality: DataValue {
+                        value: None,
+                        ..field.value.clone()
+                    },
+                };
                 reader.fields.insert(index, shown);
+            }
+        }
+        for (index, status) in &data_set.absent {
+            if let Some(field) = reader.fields.get_mut(index) {
+                field.mark(*status);
             }
         }
     }
@@ -419,11 +501,11 @@ impl Shown<'_> {
             let width = reader
                 .fields
                 .values()
-                .map(|(name, _)| name.chars().count())
+                .map(|field| field.name.chars().count())
                 .max()
                 .unwrap_or(0);
-            for (name, value) in reader.fields.values() {
-                lines.push(format!("  {name:width$}  {value}"));
+            for field in reader.fields.values() {
+                lines.push(format!("  {:width$}  {}", field.name, field.line()));
             }
         }
         if lines.is_empty() {
@@ -506,5 +588,26 @@ impl DataSet {
             "status": self.status.to_string(),
             "fields": fields.collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_a_message_does_not_have_is_marked() {
+        let mut field = ShownField {
+            name: "Speed".to_owned(),
+            text: "7".to_owned(),
+            quality: DataValue::default(),
+        };
+        assert_eq!(field.line(), "7");
+        field.mark(StatusCode::UncertainLastUsableValue);
+        assert_eq!(field.line(), "7  UncertainLastUsableValue");
+        field.mark(StatusCode::BadConfigurationError);
+        assert_eq!(field.line(), "BadConfigurationError");
+        field.mark(StatusCode::UncertainLastUsableValue);
+        assert_eq!(field.line(), "BadConfigurationError");
     }
 }

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
-use serde_json::json;
+use serde_json::{Value, json};
 use takt_app::users::{User, UserFile, UserKind, UserProof, UsersError, unix_group, unix_user};
 use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
 use takt_figures::{Column, Report, Table};
 use takt_space::{RoleSet, UserRole};
 
 use crate::arguments::{UserArguments, UserCommand};
+use crate::output::joined;
 use crate::{explain, output, secret_file};
 
 pub fn run(arguments: &UserArguments) -> miette::Result<()> {
@@ -40,12 +41,14 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
             role,
             password_file,
             certificate,
+            json,
         } => {
             let (name, kind) = name.get();
+            let mut warnings = Vec::new();
             let proof = match (kind, certificate) {
                 (UserKind::UnixUser, _) => unix_user(name).map_err(failed)?,
                 (UserKind::UnixGroup, _) => unix_group(name).map_err(failed)?,
-                (UserKind::Login, Some(path)) => certificate_of(path)?,
+                (UserKind::Login, Some(path)) => certificate_of(path, &mut warnings)?,
                 (UserKind::Login, None) => {
                     let password = password(password_file.as_ref())?;
                     let hash = PasswordHash::of(password.as_bytes());
@@ -67,16 +70,24 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
                     .find(|other| user.is_same(other))
                     .map_or(UserRole::Operator.into(), |known| known.roles),
             };
-            file.add(User { roles, ..user }).map_err(failed)?;
-            output::line(format_args!("{}{name} is {roles}", what(kind)));
+            let user = User { roles, ..user };
+            let added = joined(row(&user), json!({"warnings": warnings}));
+            file.add(user).map_err(failed)?;
+            output::warnings(*json, &warnings);
+            let text = format_args!("{}{name} is {roles}", what(kind));
+            output::tell(*json, || added, text);
             Ok(())
         }
-        UserCommand::Remove { name } => {
+        UserCommand::Remove { name, json } => {
             let (name, kind) = name.get();
             let what = what(kind);
             match file.remove(name, kind).map_err(failed)? {
                 true => {
-                    output::line(format_args!("{what}{name} is removed"));
+                    output::tell(
+                        *json,
+                        || json!({"name": name, "kind": kind_name(kind), "removed": true}),
+                        format_args!("{what}{name} is removed"),
+                    );
                     Ok(())
                 }
                 false => Err(explain::with_help(
@@ -100,6 +111,15 @@ fn what(kind: UserKind) -> &'static str {
     }
 }
 
+/// Returns the kind of a name for programs.
+fn kind_name(kind: UserKind) -> &'static str {
+    match kind {
+        UserKind::Login => "user",
+        UserKind::UnixUser => "Unix user",
+        UserKind::UnixGroup => "Unix group",
+    }
+}
+
 fn failed(error: UsersError) -> miette::Report {
     let help = match &error {
         UsersError::Line { .. } => {
@@ -114,12 +134,12 @@ fn failed(error: UsersError) -> miette::Report {
     explain::with_help(error, help)
 }
 
-fn certificate_of(path: &Path) -> miette::Result<UserProof> {
+fn certificate_of(path: &Path, warnings: &mut Vec<String>) -> miette::Result<UserProof> {
     let read = Certificate::from_file(path);
     let read =
         read.map_err(|error| explain::with_help(error, "A certificate is a file in DER or PEM."))?;
     if let Some(error) = read.shortcoming(&PolicyProfile::ALL, now()) {
-        output::warning(format_args!("the user is refused all the same: {error}"));
+        warnings.push(format!("the user is refused all the same: {error}"));
     }
     Ok(UserProof::Certificate(read.fingerprint()))
 }
@@ -145,11 +165,15 @@ fn list(users: &[User], json: bool) -> miette::Result<()> {
         report.table(&table);
     }
     for user in users {
-        let roles: Vec<&str> = user.roles.iter().map(UserRole::name).collect();
-        let row = json!({"name": user.name, "roles": roles, "proof": proof(user)});
-        report.row(&row).into_diagnostic()?;
+        report.row(&row(user)).into_diagnostic()?;
     }
     Ok(())
+}
+
+/// Returns a user for programs.
+fn row(user: &User) -> Value {
+    let roles: Vec<&str> = user.roles.iter().map(UserRole::name).collect();
+    json!({"name": user.name, "roles": roles, "proof": proof(user)})
 }
 
 fn proof(user: &User) -> &'static str {

@@ -1,16 +1,11 @@
 //! Foreign applications and their certificates.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::process;
+use crate::authority::openssl;
 use crate::sandbox::Sandbox;
-
-/// Time limit of the making of a certificate.
-const CERTIFICATE: Duration = Duration::from_secs(60);
 
 /// A foreign application with a certificate of its own.
 #[derive(Debug)]
@@ -38,17 +33,21 @@ impl Foreign {
             ),
             "extendedKeyUsage=serverAuth,clientAuth".to_owned(),
         ];
-        let mut command = Command::new("openssl");
-        command
-            .current_dir(&folder)
-            .args(["req", "-x509", "-sha256", "-nodes"])
-            .args(key_of(policy))
-            .args(["-days", "30", "-subj", &format!("/CN={name}/O=Takt")])
-            .args(["-keyout", "key.pem", "-out", "certificate.pem"]);
+        let subject = format!("/CN={name}/O=Takt");
+        let new = ["req", "-x509", "-sha256", "-nodes", "-days", "30"];
+        let named = [
+            "-subj",
+            &subject,
+            "-keyout",
+            "key.pem",
+            "-out",
+            "certificate.pem",
+        ];
+        let mut arguments = [&new[..], key_of(policy), &named].concat();
         for extension in &extensions {
-            command.args(["-addext", extension]);
+            arguments.extend(["-addext", extension]);
         }
-        let _ = process::run("openssl req", &mut command, CERTIFICATE).expect_success();
+        openssl(&folder, arguments);
         Self {
             application,
             folder,
@@ -84,7 +83,7 @@ impl Foreign {
         let folder = text(certificates);
         let listed = sandbox.rows(&["trust", "list", "--certificates", folder]);
         let rejected = listed.iter().find(|row| {
-            row["folder"] == "rejected" && row["application_uri"] == self.application.as_str()
+            row["folder"] == "rejected" && row["applicationUri"] == self.application.as_str()
         });
         let thumbprint = rejected.and_then(|row| row["thumbprint"].as_str());
         let thumbprint = thumbprint.unwrap_or_else(|| panic!("it is not rejected: {listed:?}"));

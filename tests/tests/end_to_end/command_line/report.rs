@@ -225,6 +225,85 @@ fn a_measurement_above_its_bound_is_an_error_and_comes_first() {
     assert!(!html.contains("no measurement is above"));
 }
 
+/// Returns the value of an attribute of an SVG element.
+fn attribute(element: &str, name: &str) -> f64 {
+    let from = format!(" {name}=\"");
+    let value = element.split(from.as_str()).nth(1).unwrap();
+    value.split('"').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_violation_is_drawn_at_its_value() {
+    for longest in [1_297_000, 5_000_000, 80_000_000] {
+        let made = HandMade::new("takt-link", true, |number| match number {
+            100 => longest,
+            _ => 500_000,
+        });
+        let _ = made.report(&[]).expect_failure();
+        let html = made.html();
+        let pictures = html.split("<svg ").skip(1);
+        let pictures: Vec<&str> = pictures
+            .filter(|it| it.contains("above its bound"))
+            .collect();
+        // Round trips and time line, each for a page and for a telephone.
+        assert_eq!(pictures.len(), 4);
+        for svg in pictures {
+            let svg = svg.split("</svg>").next().unwrap();
+            // Ticks of the vertical axis: a label ends left of a line over the chart.
+            let ticks = svg.lines().filter(|it| it.contains("text-anchor=\"end\""));
+            let ticks = ticks.filter_map(|it| {
+                let value: f64 = it.split('>').nth(1)?.split('<').next()?.parse().ok()?;
+                Some((value, attribute(it, "y")))
+            });
+            let ticks: Vec<(f64, f64)> = ticks.collect();
+            let ((low, low_y), (high, high_y)) = (ticks[0], ticks[ticks.len() - 1]);
+            let per_pixel = (high - low) / (high_y - low_y);
+            // The baseline of a label is below the line of its tick by a part of its size, which is 12.
+            let value = |y: f64| low + (y + 0.35 * 12.0 - low_y) * per_pixel;
+            let crosses = svg
+                .split("class=\"")
+                .filter(|it| it.contains("stroke-width=\"2\""));
+            let crosses = crosses.filter_map(|it| it.split("points=\"").nth(1));
+            let middles = crosses.filter_map(|it| {
+                let points = it.split('"').next()?.split_whitespace();
+                let y: Vec<f64> = points
+                    .filter_map(|point| point.split(',').nth(1)?.parse().ok())
+                    .collect();
+                // The arm of a cross that is drawn has two ends, 9 pixels from each other.
+                (y.len() == 2 && ((y[0] - y[1]).abs() - 9.0).abs() < 0.2)
+                    .then(|| f64::midpoint(y[0], y[1]))
+            });
+            let middles: Vec<f64> = middles.collect();
+            // One of them is the sign beside the label.
+            let wanted = longest as f64 / 1e3;
+            let is_near = |y: &f64| (value(*y) - wanted).abs() <= 0.5 * per_pixel.abs();
+            assert!(middles.iter().any(is_near), "{wanted}: {svg}");
+            assert!(wanted <= high, "{svg}");
+        }
+    }
+}
+
+#[test]
+fn cells_have_their_headings_on_a_phone() {
+    let made = HandMade::new("takt-link", true, |_| 500_000);
+    let _ = made.report(&[]).expect_success();
+    let html = made.html();
+    // No cell of a table is without a heading of its own, since a narrow screen shows no row of headings.
+    let bodies = html.split("<tbody>").skip(1);
+    let cells = bodies.filter_map(|it| it.split("</tbody>").next());
+    let cells: Vec<&str> = cells.flat_map(|it| it.split("<td").skip(1)).collect();
+    assert!(cells.len() > 20);
+    for cell in cells {
+        assert!(
+            cell.contains("data-label=\"") && !cell.contains("data-label=\"\""),
+            "{cell}"
+        );
+    }
+    assert!(html.contains("data-label=\"measured, application: longest (\u{b5}s)\""));
+    assert!(html.contains("content: attr(data-label)"));
+    assert!(html.contains("of 1 of 2 round trips"));
+}
+
 #[test]
 fn times_that_are_not_comparable_are_no_errors() {
     for (links, disciplines, words) in [

@@ -205,7 +205,7 @@ fn revocation_lists_are_added_in_der_and_pem_and_listed() {
         .filter(|row| row["folder"] == "trusted")
         .collect();
     assert_eq!(rows.len(), 1, "{rows:?}");
-    assert_eq!(rows[0]["revocation_list_of"], "CN=Plant CA");
+    assert_eq!(rows[0]["revocationListOf"], "CN=Plant CA");
     let file = rows[0]["file"].as_str().unwrap();
     assert!(fs::exists(file).unwrap(), "{file}");
     let listed = sandbox.run(&["trust", "list"]).expect_success();

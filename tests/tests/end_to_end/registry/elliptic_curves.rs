@@ -1,15 +1,15 @@
 //! SecurityPolicies with elliptic curves, from the command line to a Provider behind the registry.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use takt_app::{
     Client, ClientOptions, ClientSecurity, Identity, MonitoredItemOptions, Subscription,
     SubscriptionOptions,
 };
+use takt_tests::authority::openssl;
 use takt_tests::authorization::AuthorizationService;
 use takt_tests::process::Finished;
-use takt_tests::{Provider, Registry, Sandbox, process};
+use takt_tests::{Provider, Registry, Sandbox};
 use takt_ua::Variant;
 
 use crate::registry::{PATIENCE, eventually};
@@ -172,16 +172,12 @@ fn users_have_certificates_with_keys_on_curves_and_tokens() {
         ("ECC_curve25519", &["ed25519"]),
         ("Basic256Sha256", &["rsa:2048"]),
     ] {
-        let mut command = Command::new("openssl");
-        command
-            .current_dir(&data)
-            .args(["req", "-x509", "-nodes", "-days", "30", "-newkey"])
-            .args(key)
-            .args(["-subj", &format!("/CN={policy}")])
-            .args(["-addext", "keyUsage=critical,digitalSignature"])
-            .args(["-keyout", &format!("{policy}.key")])
-            .args(["-out", &format!("{policy}.pem")]);
-        let _ = process::run("openssl", &mut command, PATIENCE).expect_success();
+        let subject = format!("/CN={policy}");
+        let files = [format!("{policy}.key"), format!("{policy}.pem")];
+        let new = ["req", "-x509", "-nodes", "-days", "30", "-newkey"];
+        let usage = ["-addext", "keyUsage=critical,digitalSignature"];
+        let named = ["-subj", &subject, "-keyout", &files[0], "-out", &files[1]];
+        openssl(&data, [&new[..], key, &usage, &named].concat());
         let certificate = text(&data.join(format!("{policy}.pem")));
         let users = text(&data.join("users"));
         let add = ["user", "add", policy, "--certificate", &certificate];

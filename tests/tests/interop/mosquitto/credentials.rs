@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use takt_tests::authority::openssl;
 use takt_tests::{Process, Sandbox, process};
 
 use super::common::PATIENCE;
@@ -188,12 +189,10 @@ fn user_and_password() {
 
 /// Creates a certificate that has expired.
 fn expire(folder: &Path, name: &str) {
-    let mut command = Command::new("openssl");
     let arguments = format!(
         "x509 -req -in {name}.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days -1 -extfile extensions -out {name}.pem"
     );
-    command.args(arguments.split(' ')).current_dir(folder);
-    let _ = process::run("openssl", &mut command, PATIENCE).expect_success();
+    openssl(folder, arguments.split(' '));
 }
 
 #[test]

@@ -22,6 +22,7 @@ use takt_link::{
     MqttMessageType, MqttOptions, MqttVersion, Receiver, Sender, TlsFailure, TopicTree,
     open_receiver, open_sender,
 };
+use takt_tests::authority::openssl;
 use takt_tests::{Process, process};
 use tempfile::TempDir;
 
@@ -203,11 +204,7 @@ fn messages_that_the_broker_refuses_are_counted() {
 
 /// Creates a certificate authority, and a certificate for each name, in a directory.
 fn make_certificates(directory: &Path, names: &[&str]) {
-    let openssl = |arguments: &str| {
-        let mut command = Command::new("openssl");
-        command.args(arguments.split(' ')).current_dir(directory);
-        let _ = process::run("openssl", &mut command, PATIENCE).expect_success();
-    };
+    let openssl = |arguments: &str| openssl(directory, arguments.split(' '));
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
     openssl(&format!(
         "req -x509 {key} -keyout authority.key -out authority.pem -subj /CN=authority -days 2"

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use takt_app::{Client, ClientOptions, DateTime, HistoryRange, NodeId};
 use takt_tests::process::{Finished, Process, run};
+use takt_tests::pubsub::ProtectedLine;
 use takt_tests::shifted_clock::ShiftedClock;
 use takt_tests::{Registry, Sandbox};
 
@@ -119,7 +120,12 @@ impl Line {
         let configuration = format!(
             "default_security_key_services = [{{ Server = {{ ApplicationUri = \"{service}\", ApplicationType = \"Client\" }} }}]"
         );
-        let texts = [self.publisher(), self.subscriber()];
+        let messages = ProtectedLine {
+            address: format!("opc.udp://127.0.0.1:{}", self.port),
+            interval: Duration::from_millis(50),
+            head: &configuration,
+        };
+        let texts = [messages.publisher(None), messages.subscriber(None)];
         let commands = ["publish", "subscribe"];
         let registry = self.registry().shared_memory();
         let ends = [0, 1].map(|end| {
@@ -127,7 +133,7 @@ impl Line {
                 .sandbox
                 .data_directory()
                 .join(format!("{}.toml", ENDS[end]));
-            std::fs::write(&file, format!("{configuration}\n{}", texts[end])).unwrap();
+            std::fs::write(&file, &texts[end]).unwrap();
             let mut arguments = vec![commands[end], file.to_str().unwrap()];
             arguments.push(["--simulate", "--json"][end]);
             match self.keys {
@@ -140,51 +146,6 @@ impl Line {
             self.spawn(ENDS[end], &arguments)
         });
         self.ends = Some(ends);
-    }
-
-    fn publisher(&self) -> String {
-        let port = self.port;
-        format!(
-            r#"
-            [[published_data_sets]]
-            name = "Data"
-            fields = [{{ name = "Count", data_type = "UInt32", published_variable = "ns=1;s=Count" }}]
-            [[connections]]
-            name = "UDP"
-            publisher_id = 5
-            address = "opc.udp://127.0.0.1:{port}"
-            [[connections.writer_groups]]
-            name = "Group"
-            writer_group_id = 1
-            publishing_interval = "50ms"
-            security_mode = "SignAndEncrypt"
-            security_group_id = "Plant"
-            [[connections.writer_groups.data_set_writers]]
-            name = "Writer"
-            data_set_writer_id = 1
-            data_set_name = "Data"
-            "#
-        )
-    }
-
-    fn subscriber(&self) -> String {
-        let port = self.port;
-        format!(
-            r#"
-            [[connections]]
-            name = "UDP"
-            address = "opc.udp://127.0.0.1:{port}"
-            [[connections.reader_groups]]
-            name = "Group"
-            security_mode = "SignAndEncrypt"
-            security_group_id = "Plant"
-            [[connections.reader_groups.data_set_readers]]
-            name = "Reader"
-            publisher_id = 5
-            data_set_writer_id = 1
-            fields = [{{ name = "Count", data_type = "UInt32" }}]
-            "#
-        )
     }
 
     fn spawn(&self, name: &str, arguments: &[&str]) -> Process {

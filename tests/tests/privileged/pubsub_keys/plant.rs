@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use takt_tests::network::{HostPair, NamespaceHost};
+use takt_tests::pubsub::ProtectedLine;
 use takt_tests::{Process, Sandbox};
 
 use crate::pubsub_keys::PATIENCE;
@@ -78,35 +79,8 @@ impl Plant {
     /// Starts the Publisher. `configuration` is the beginning of its configuration.
     pub fn publisher(&self, configuration: &str, arguments: &[&str]) -> Process {
         let file = self.here.data_directory().join("publisher.toml");
-        let interval = INTERVAL.as_millis();
-        let interface = self.network.first.interface;
-        let file_text = format!(
-            r#"
-            {configuration}
-
-            [[published_data_sets]]
-            name = "Data"
-            fields = [{{ name = "Count", data_type = "UInt32", published_variable = "ns=1;s=Count" }}]
-
-            [[connections]]
-            name = "UDP"
-            publisher_id = 5
-            address = "{MESSAGES}"
-            network_interface = "{interface}"
-
-            [[connections.writer_groups]]
-            name = "Group"
-            writer_group_id = 1
-            publishing_interval = "{interval}ms"
-            security_mode = "SignAndEncrypt"
-            security_group_id = "Plant"
-
-            [[connections.writer_groups.data_set_writers]]
-            name = "Writer"
-            data_set_writer_id = 1
-            data_set_name = "Data"
-            "#
-        );
+        let interface = Some(self.network.first.interface);
+        let file_text = messages(configuration).publisher(interface);
         std::fs::write(&file, file_text).unwrap();
         let common = ["publish", text(&file), "--simulate"];
         let all = [&common[..], arguments].concat();
@@ -116,28 +90,8 @@ impl Plant {
     /// Starts the Subscriber. `configuration` is the beginning of its configuration.
     pub fn subscriber(&self, configuration: &str, arguments: &[&str]) -> Process {
         let file = self.there.data_directory().join("subscriber.toml");
-        let interface = self.network.second.interface;
-        let file_text = format!(
-            r#"
-            {configuration}
-
-            [[connections]]
-            name = "UDP"
-            address = "{MESSAGES}"
-            network_interface = "{interface}"
-
-            [[connections.reader_groups]]
-            name = "Group"
-            security_mode = "SignAndEncrypt"
-            security_group_id = "Plant"
-
-            [[connections.reader_groups.data_set_readers]]
-            name = "Reader"
-            publisher_id = 5
-            data_set_writer_id = 1
-            fields = [{{ name = "Count", data_type = "UInt32" }}]
-            "#
-        );
+        let interface = Some(self.network.second.interface);
+        let file_text = messages(configuration).subscriber(interface);
         std::fs::write(&file, file_text).unwrap();
         let common = ["subscribe", text(&file), "--json"];
         let all = [&common[..], arguments].concat();
@@ -163,6 +117,14 @@ impl Plant {
             let add = ["trust", "add", text(&own), "--certificates", text(&folder)];
             let _ = sandbox.run(&add).expect_success();
         }
+    }
+}
+
+fn messages(head: &str) -> ProtectedLine<'_> {
+    ProtectedLine {
+        address: MESSAGES.to_owned(),
+        interval: INTERVAL,
+        head,
     }
 }
 

@@ -69,7 +69,7 @@ fn find_each(base: &str, mistakes: &str) -> usize {
 fn mistakes_of_publishers_are_found() {
     assert_eq!(
         find_each(PUBLISHER, include_str!("publisher_mistakes.txt")),
-        93
+        94
     );
 }
 
@@ -107,6 +107,26 @@ fn the_timeout_of_a_reader_is_longer_than_the_pause_of_its_writer() {
     let found = checked(&both);
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0].key, "message_receive_timeout");
+}
+
+/// In the standard, each negative number of these stands for a parameter that is not configured.
+#[test]
+fn offsets_that_are_not_configured_are_no_mistakes() {
+    for none in ["-1", "-0.5", "-3600000"] {
+        let uadp = format!("\nuadp = {{ publishing_offset = [{none}], sampling_offset = {none} }}");
+        let interval = "publishing_interval = \"10ms\"";
+        let hint = format!("name = \"Force\"\nsampling_interval_hint = {none}");
+        let publisher = PUBLISHER
+            .replace(interval, &format!("{interval}{uadp}"))
+            .replace("name = \"Force\"", &hint);
+        assert_eq!(checked(&publisher), []);
+        let timeout = "message_receive_timeout = \"250ms\"";
+        let uadp = format!(
+            "\nuadp = {{ publishing_interval = \"10ms\", receive_offset = {none}, processing_offset = {none} }}"
+        );
+        let subscriber = SUBSCRIBER.replace(timeout, &format!("{timeout}{uadp}"));
+        assert_eq!(checked(&subscriber), []);
+    }
 }
 
 #[test]

@@ -55,11 +55,12 @@ impl UadpMapping {
         &self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
-        (number, now): (u16, Now),
+        (planned, now): (Option<u16>, Now),
         messages: Vec<(usize, DataSetMessage)>,
         sink: &mut dyn Sink,
     ) -> Sent {
         let mut sent = Sent::default();
+        let number = group.message_number(planned);
         let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
         let first = indexes.first().and_then(|index| writers.get(*index));
         let message = self.network_message(group, number, now, first, messages);
@@ -68,6 +69,7 @@ impl UadpMapping {
         match layout {
             Ok(layout) if encoded.len() <= sink.limit() => {
                 group.sequence_number = group.sequence_number.wrapping_add(1);
+                group.last_message_number = number;
                 sent.note(sink.send(&encoded, Some(&layout)));
                 return sent;
             }
@@ -84,12 +86,13 @@ impl UadpMapping {
         };
         if indexes.len() > 1 {
             for one in indexes.into_iter().zip(messages) {
-                sent.add(self.send_together(group, writers, (number, now), vec![one], sink));
+                // Readers may choose their DataSetMessage by a number that is planned.
+                sent.add(self.send_together(group, writers, (planned, now), vec![one], sink));
             }
             return sent;
         }
         let message = self.network_message(group, number, now, first, messages);
-        let outcome = self.send_chunks(group, first, &message, (number, now), sink, &mut sent);
+        let outcome = self.send_chunks(group, first, &message, (planned, now), sink, &mut sent);
         if let Err(error) = outcome {
             if matches!(error, PublishError::Encode(_)) {
                 set_condition(writers, &indexes, Condition::Failed);
@@ -105,18 +108,21 @@ impl UadpMapping {
         group: &mut GroupParameters,
         writer: Option<&DataSetWriter>,
         message: &NetworkMessage,
-        (number, now): (u16, Now),
+        (mut planned, now): (Option<u16>, Now),
         sink: &mut dyn Sink,
         sent: &mut Sent,
     ) -> Result<(), PublishError> {
         let unnumbered = group.sequence_number;
         for chunk in ChunkWriter::new(message, sink.limit(), unnumbered)? {
+            // The first chunk has the number of the plan, and each one that follows the next number.
+            let number = group.message_number(planned.take());
             let mut part = self.network_message(group, number, now, writer, Vec::new());
             part.payload = Payload::Chunk(chunk);
             let mut encoded = Vec::new();
             let layout = part.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
-            // Each chunk is a NetworkMessage, and has a number of its own.
+            // Each chunk is a NetworkMessage, and has numbers of its own.
             group.sequence_number = group.sequence_number.wrapping_add(1);
+            group.last_message_number = number;
             sink.send(&encoded, Some(&layout))?;
             sent.count += 1;
         }
@@ -156,7 +162,7 @@ impl MessageMapping for UadpMapping {
             messages.push(writer.uadp_message(settings, sample, now, with_id).ok()?);
         }
         let first = plan.writers.first().and_then(|index| writers.get(*index));
-        let number = plan.network_message_number;
+        let number = group.message_number(plan.network_message_number);
         let message = self.network_message(group, number, now, first, messages);
         FixedNetworkMessage::new(&message, writers, &plan.writers)
     }
@@ -169,7 +175,7 @@ impl MessageMapping for UadpMapping {
         sink: &mut dyn Sink,
     ) -> Sent {
         let SharedSamples {
-            network_message_number: number,
+            network_message_number: planned,
             now,
             samples,
         } = shared;
@@ -193,7 +199,7 @@ impl MessageMapping for UadpMapping {
             }
         }
         if !messages.is_empty() {
-            sent.add(self.send_together(group, writers, (number, now), messages, sink));
+            sent.add(self.send_together(group, writers, (planned, now), messages, sink));
         }
         sent
     }

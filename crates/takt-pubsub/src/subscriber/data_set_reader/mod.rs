@@ -64,6 +64,9 @@ pub struct DataSetReader {
     has_key_frame: bool,
     /// True after the first key frame or event.
     has_data: bool,
+    pub(super) key_frame_count: u32,
+    /// Number of the last messages without each field, if messages do not tell whether they are key frames.
+    pub(super) silences: Vec<u32>,
     /// True after lost messages, until their fields are marked or come again.
     has_gap: bool,
     told: PubSubState,
@@ -150,6 +153,8 @@ impl DataSetReader {
             memory: memory.empty_charge(),
             has_key_frame: false,
             has_data: false,
+            key_frame_count: configuration.key_frame_count,
+            silences: Vec::new(),
             has_gap: false,
             told: PubSubState::Disabled,
             statistics: ReaderStatistics::default(),
@@ -221,6 +226,7 @@ impl DataSetReader {
         self.raw_data = RawDataLayout::new(meta_data).ok();
         self.meta_data = meta_data.clone();
         self.is_learned = false;
+        self.silences.clear();
         // Delta frames of the new version need a key frame of that version.
         self.has_key_frame = false;
         Ok(true)

@@ -6,7 +6,7 @@ use takt_ua::DateTime;
 use takt_ua::enumerations::PubSubState;
 
 use super::DataSetReader;
-use crate::sequence::{Order, SequenceNumber};
+use crate::sequence::{Order, SequenceNumber, SequenceNumbers};
 use crate::state::Condition;
 use crate::subscriber::data_set_kind::DataSetKind;
 
@@ -28,6 +28,12 @@ impl DataSetReader {
         self.has_key_frame = false;
         self.has_data = false;
         self.has_gap = false;
+        self.silences.clear();
+    }
+
+    /// Notes that the messages of the reader are not protected.
+    pub(in crate::subscriber) fn expect_unprotected(&mut self) {
+        self.sequence_numbers = SequenceNumbers::unprotected();
     }
 
     /// Returns true if the reader takes messages.
@@ -89,6 +95,9 @@ impl DataSetReader {
         // `accept` has counted it already.
         self.statistics.received -= 1;
         self.statistics.without_key_frame += 1;
+        // The values are those of other metadata, and not the current ones any more.
+        self.has_data = false;
+        self.set_condition(Condition::Preparing);
     }
 
     /// Notes a message that is invalid, or of an unknown kind.

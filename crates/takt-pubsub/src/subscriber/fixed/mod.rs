@@ -3,11 +3,14 @@
 
 mod place;
 
+use std::collections::BTreeMap;
+
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::{DataValue, StatusCode};
 use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
 
 use self::place::{MAX_VALUE, Number, Other, Place};
+use super::conformity::conforms;
 use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver, fixed_value};
@@ -245,10 +248,23 @@ impl Route {
         let data_sets = accepted.iter().map(|(reader_index, data_set_message)| {
             let reader = readers.get(*reader_index)?;
             let fields = (0..).map_while(|field| first.encoded(*data_set_message, field));
+            let field_count = fields.count();
+            // The general decoder gives fields of other types their status.
+            let is_exact = |index: usize| {
+                let field = reader.meta_data.fields.get(index);
+                let value = first.variant(*data_set_message, index);
+                reader.is_learned
+                    || field
+                        .zip(value)
+                        .is_none_or(|(field, value)| conforms(field, &value))
+            };
+            if !(0..field_count).all(is_exact) {
+                return None;
+            }
             let mut data_set = DataSet {
                 reader: *reader_index,
                 data_set_message: *data_set_message,
-                field_count: fields.count(),
+                field_count,
                 has_status: messages.get(*data_set_message)?.status.is_some(),
                 numbers: Vec::new(),
                 others: Vec::new(),
@@ -354,6 +370,7 @@ impl DataSet {
                 data_set_message: index,
                 count: self.field_count,
             },
+            absent: &BTreeMap::new(),
         });
         match failed {
             None => Ok(true),

@@ -2,8 +2,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_cell::Cell;
-use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
-use takt_ua::structures::PublishedDataItemsDataType;
+use takt_ua::enumerations::{
+    DataSetFieldContentMask, DataSetOrderingType, PubSubState, UadpNetworkMessageContentMask,
+};
+use takt_ua::structures::{
+    PublishedDataItemsDataType, UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType,
+    UadpWriterGroupMessageDataType,
+};
 use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 use takt_wire::{
     DataSetContent, DataSetMessage, DeltaFields, Fields, NetworkMessageRef, PayloadParameters,
@@ -195,6 +200,97 @@ fn a_message_that_is_too_long_is_sent_in_chunks() {
         assert!(message.len() <= 300);
         assert!(NetworkMessageRef::new_checked(message).unwrap().chunk);
     }
+}
+
+/// Adds the NetworkMessageNumber to the messages of a group.
+fn with_numbers(setup: &mut Setup) {
+    let mut settings: UadpWriterGroupMessageDataType =
+        setup.group.message_settings.decode_as().unwrap();
+    settings.network_message_content_mask |= UadpNetworkMessageContentMask::NetworkMessageNumber;
+    settings.data_set_ordering = DataSetOrderingType::AscendingWriterIdSingle;
+    setup.group.message_settings = ExtensionObject::from_structure(&settings);
+}
+
+/// Returns the NetworkMessageNumbers of messages.
+fn numbers(messages: &[Vec<u8>]) -> Vec<u16> {
+    let number = |message: &Vec<u8>| {
+        let message = NetworkMessageRef::new_checked(message).unwrap();
+        message
+            .group_header
+            .unwrap()
+            .network_message_number
+            .unwrap()
+    };
+    messages.iter().map(number).collect()
+}
+
+/// 10000-14, 6.3.1.3.4: the messages of an interval are counted from 1, chunks included.
+#[test]
+fn the_messages_of_an_interval_are_numbered_from_1() {
+    let long = Variant::from(vec![7_u8; 1000]);
+    let mut setup = Setup::new(std::slice::from_ref(&long));
+    setup.cells = [(NodeId::numeric(1, 0), Arc::new(Cell::of(&long)))].into();
+    with_numbers(&mut setup);
+    setup.group.max_network_message_size = 300;
+    let mut second = setup.writer().clone();
+    second.data_set_writer_id = 8;
+    setup.group.data_set_writers.push(second);
+    let mut group = setup.build();
+    for _ in 0..2 {
+        let (_, output) = publish(&mut group, now());
+        let expected: Vec<u16> = (1..).take(output.len()).collect();
+        assert_eq!(numbers(&output), expected);
+        assert!(output.len() >= 8, "{}", output.len());
+    }
+    // A reader of the first message gets all of its chunks.
+    let mut settings: UadpDataSetReaderMessageDataType =
+        setup.reader.message_settings.decode_as().unwrap();
+    settings.network_message_number = 1;
+    setup.reader.message_settings = ExtensionObject::from_structure(&settings);
+    let mut subscriber = setup.build_subscriber();
+    let (_, output) = publish(&mut group, now());
+    let accepted = output.into_iter().map(|mut message| {
+        let received = subscriber.receive(now(), PubSubState::Operational, &mut message, &mut ());
+        received.unwrap().accepted
+    });
+    assert_eq!(accepted.sum::<usize>(), 1);
+
+    // Also on the fast path, and if an earlier message is not sent.
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    with_numbers(&mut setup);
+    let mut second = setup.writer().clone();
+    second.data_set_writer_id = 8;
+    setup.group.data_set_writers.push(second);
+    let mut group = setup.build();
+    let (published, output) = publish(&mut group, now());
+    assert_eq!((published.fixed, numbers(&output)), (2, vec![1, 2]));
+    group.set_writer_enabled(7, false);
+    let (published, output) = publish(&mut group, now());
+    assert_eq!((published.fixed, numbers(&output)), (1, vec![1]));
+}
+
+#[test]
+fn messages_are_sent_in_the_order_of_configured_numbers() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    with_numbers(&mut setup);
+    let writer = setup.writer().clone();
+    setup.group.data_set_writers = [(7, 0), (8, 3), (9, 1), (10, 0)]
+        .map(|(id, number)| {
+            let mut writer = writer.clone();
+            let mut settings: UadpDataSetWriterMessageDataType =
+                writer.message_settings.decode_as().unwrap();
+            settings.network_message_number = number;
+            writer.data_set_writer_id = id;
+            writer.message_settings = ExtensionObject::from_structure(&settings);
+            writer
+        })
+        .into();
+    let (_, output) = publish(&mut setup.build(), now());
+    let ids = output
+        .iter()
+        .map(|message| decode(message)[0].data_set_writer_id.unwrap());
+    assert_eq!(ids.collect::<Vec<_>>(), [9, 7, 8, 10]);
+    assert_eq!(numbers(&output), [1, 2, 3, 4]);
 }
 
 /// Output that fails the first time.

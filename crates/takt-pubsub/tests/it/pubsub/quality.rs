@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
-use takt_pubsub::Now;
 use takt_pubsub::publisher::WriterGroup;
-use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
+use takt_pubsub::subscriber::{
+    FieldTarget, ReceivedDataSet, SubscribedField, Subscriber, SubscriberObserver,
+};
+use takt_pubsub::{LossCause, Now, ReceiveError};
 use takt_ua::enumerations::{
     DataSetFieldContentMask as FieldMask, JsonDataSetMessageContentMask as JsonMask, PubSubState,
     UadpDataSetMessageContentMask as UadpMask,
@@ -15,6 +17,8 @@ use takt_ua::structures::{
     UadpDataSetWriterMessageDataType,
 };
 use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
+
+use takt_wire::{AnnouncementContent, DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
 
 use super::json;
 use crate::support::{Setup, now};
@@ -201,7 +205,7 @@ fn a_json_key_frame_that_says_so_has_all_fields() {
     for (says_so, expected) in [
         (JsonMask::MessageType, StatusCode::BadConfigurationError),
         // Other software sends some of the fields in a message without headers.
-        (0, StatusCode::Good),
+        (0, StatusCode::UncertainLastUsableValue),
     ] {
         let mask = json::DATA_SET_HEADER & !JsonMask::MessageType | says_so;
         let setup = |values| json::setup(values, json::HEADERS, mask);
@@ -212,6 +216,31 @@ fn a_json_key_frame_that_says_so_has_all_fields() {
     }
 }
 
+/// The KeyFrameCount of a reader tells how many messages may lack a field if they do not tell whether they are key frames.
+#[test]
+fn a_field_that_json_messages_lack_does_not_stay_good() {
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    let mask = json::DATA_SET_HEADER & !(JsonMask::MessageType | JsonMask::SequenceNumber);
+    let (good, last) = (StatusCode::Good, StatusCode::UncertainLastUsableValue);
+    for (key_frames, expected) in [(1, [last, last, good]), (2, [good, last, good])] {
+        let mut setup = json::setup(&values, json::HEADERS, mask);
+        setup.reader.key_frame_count = key_frames;
+        let mut subscriber = setup.build_subscriber();
+        let (mut all, mut one) = (
+            setup.build(),
+            json::setup(&values[..1], json::HEADERS, mask).build(),
+        );
+        pass(&mut all, &mut subscriber, now(), &mut Statuses::default());
+        let found = [false, false, true].map(|has_all| {
+            let group = if has_all { &mut all } else { &mut one };
+            pass(group, &mut subscriber, now(), &mut Statuses::default());
+            assert!(setup.target(0).get().unwrap().status_code().is_good());
+            setup.target(1).get().unwrap().status_code()
+        });
+        assert_eq!(found, expected);
+    }
+}
+
 #[test]
 fn a_value_of_another_type_does_not_leave_the_one_before() {
     for other in [Variant::Double(2.0), vec![1_u32, 2].into(), "text".into()] {
@@ -219,7 +248,76 @@ fn a_value_of_another_type_does_not_leave_the_one_before() {
         let mut subscriber = number.build_subscriber();
         let mut other = Setup::new(&[other]);
         let status = last_status([&mut number, &mut other], &mut subscriber, 0);
-        assert!(status.is_bad(), "{status}");
+        assert_eq!(status, StatusCode::BadTypeMismatch);
+    }
+}
+
+/// Observer that keeps the values of fields, and the errors.
+#[derive(Default)]
+struct Fields {
+    values: Vec<(Option<Variant>, StatusCode)>,
+    errors: Vec<String>,
+}
+
+impl SubscriberObserver for Fields {
+    fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
+        let fields = received.fields();
+        self.values = fields
+            .map(|(_, it)| (it.value.clone(), it.status_code()))
+            .collect();
+    }
+
+    fn refused(&mut self, error: &ReceiveError) {
+        self.errors.push(error.to_string());
+    }
+}
+
+/// Also for observers, and for targets that would take the value.
+#[test]
+fn a_value_of_another_type_than_the_metadata_has_is_bad_everywhere() {
+    let values = [Variant::UInt32(1), vec![1_u8, 2].into(), Variant::UInt32(3)];
+    for other in [
+        [Variant::UInt64(1), vec![1_u8, 2].into(), Variant::UInt32(3)],
+        [
+            Variant::UInt32(1),
+            vec![1_u8, 2, 3].into(),
+            Variant::UInt32(3),
+        ],
+        [Variant::UInt32(1), Variant::Byte(1), Variant::UInt32(3)],
+        [vec![1_u32].into(), vec![1_u8, 2].into(), Variant::UInt32(3)],
+    ] {
+        let wrong = values.iter().zip(&other).position(|(one, two)| {
+            one.built_in_type() != two.built_in_type()
+                || one.as_array().map(|it| it.len()) != two.as_array().map(|it| it.len())
+        });
+        let wrong = wrong.unwrap();
+        let mut reader = Setup::new(&values);
+        reader.reader.data_set_meta_data.fields[1].array_dimensions = vec![2];
+        let mut any = |_: SubscribedField<'_>| Some(FieldTarget::Callback(Box::new(|_| Ok(()))));
+        let mut subscriber = reader.build_subscriber_into(&mut any);
+        let mut group = Setup::new(&other).build();
+        let mut seen = Fields::default();
+        // From the second message on, the fast path would take messages of one layout.
+        for _ in 0..4 {
+            let mut messages: Vec<Vec<u8>> = Vec::new();
+            group.publish(now(), UP, &mut messages).unwrap();
+            let reception = subscriber.receive(now(), UP, &mut messages[0], &mut seen);
+            assert_eq!(reception.unwrap().accepted, 1);
+            for (index, (value, status)) in seen.values.iter().enumerate() {
+                let expected = match index == wrong {
+                    true => (None, StatusCode::BadTypeMismatch),
+                    false => (Some(values[index].clone()), StatusCode::Good),
+                };
+                assert_eq!((value.clone(), *status), expected);
+            }
+        }
+        assert_eq!(seen.errors.len(), 4);
+        assert!(
+            seen.errors[0].contains("the type of the metadata"),
+            "{:?}",
+            seen.errors
+        );
+        assert_eq!(subscriber.losses().of(LossCause::Encoding), 4);
     }
 }
 
@@ -302,6 +400,60 @@ fn after_a_gap_the_fields_that_do_not_come_are_uncertain() {
     step(&mut subscriber, [Some(15), None], true);
     let found = step(&mut subscriber, [None, None], false);
     assert_eq!(of(found), [value(15, good), value(14, good)]);
+}
+
+/// New metadata comes between delta frames, which refer to a key frame of its version.
+#[test]
+fn values_wait_for_a_key_frame_of_new_metadata() {
+    let values = [Variant::UInt32(1), Variant::UInt32(2)];
+    let version = |minor_version| ConfigurationVersionDataType {
+        major_version: 1,
+        minor_version,
+    };
+    let mut setup = Setup::new(&values);
+    setup.writer().key_frame_count = 5;
+    setup.reader.data_set_meta_data.configuration_version = version(1);
+    setup.data_set.data_set_meta_data.configuration_version = version(2);
+    for meta_data in [
+        &mut setup.data_set.data_set_meta_data,
+        &mut setup.reader.data_set_meta_data,
+    ] {
+        for (field, name) in meta_data.fields.iter_mut().zip(["A", "B"]) {
+            field.name = name.into();
+        }
+    }
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let (mut time, mut seen) = (now(), Statuses::default());
+    let mut step = |subscriber: &mut Subscriber, value| {
+        set(&setup.cell(0), value);
+        time.instant += Duration::from_millis(10);
+        pass(&mut group, subscriber, time, &mut seen);
+        [0, 1].map(|index| setup.target(index).get().unwrap().status_code())
+    };
+    let (good, waits) = (StatusCode::Good, StatusCode::BadWaitingForInitialData);
+    assert_eq!(step(&mut subscriber, 10), [good; 2]);
+    assert_eq!(step(&mut subscriber, 11), [good; 2]);
+    let content = AnnouncementContent::DataSetMetaData {
+        data_set_writer_id: 7,
+        meta_data: Box::new(setup.data_set.data_set_meta_data.clone()),
+        status_code: good,
+    };
+    let announcement = DiscoveryAnnouncement {
+        sequence_number: 0,
+        content,
+    };
+    let payload = Payload::DiscoveryAnnouncement(Box::new(announcement));
+    let announcement = NetworkMessage::discovery(PublisherId::UInt16(4), payload);
+    let mut announcement = announcement.encode_to_vec().unwrap();
+    subscriber
+        .receive(now(), UP, &mut announcement, &mut ())
+        .unwrap();
+    for value in 12..15 {
+        assert_eq!(step(&mut subscriber, value), [waits; 2]);
+        let state = subscriber.reader_state(0, UP);
+        assert_eq!(state, Some(PubSubState::PreOperational));
+    }
+    assert_eq!(step(&mut subscriber, 15), [good; 2]);
 }
 
 /// Returns a NetworkMessage of the setup's writer with these DataSetMessages.

@@ -1,15 +1,17 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
-use takt_ua::enumerations::{DataSetFieldContentMask, OverrideValueHandling, PubSubState};
+use takt_ua::enumerations::{
+    DataSetFieldContentMask, MessageSecurityMode, OverrideValueHandling, PubSubState,
+};
 use takt_ua::structures::{
     ConfigurationVersionDataType, DataSetMetaDataType, FieldTargetDataType, TargetVariablesDataType,
 };
 use takt_ua::{ByteString, DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 use takt_wire::{AnnouncementContent, DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
 
-use crate::support::{Setup, now};
+use crate::support::{Setup, keys, now};
 use takt_pubsub::Now;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::publisher::WriterGroup;
@@ -371,6 +373,44 @@ fn messages_come_once_and_in_order() {
         ),
         (4, 2, 2)
     );
+}
+
+/// A forged message with a number far ahead, and the messages of the true Publisher behind it.
+#[test]
+fn a_forged_number_does_not_block_a_reader() {
+    for (mode, expected) in [
+        (MessageSecurityMode::None, vec![0, 1, 5, 6]),
+        // Nobody forges protected messages, but anybody may hold them back, and deliver older ones later.
+        (MessageSecurityMode::Sign, vec![0, 1]),
+    ] {
+        let mut setup = Setup::new(&[Variant::UInt32(0)]);
+        setup.protect(mode);
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        group.set_keys(&keys(1, Instant::now()));
+        subscriber.set_keys("Keys", &keys(1, Instant::now()));
+        let mut log = Log::default();
+        let sent: Vec<_> = (0..40_u32)
+            .map(|step| {
+                set(&setup.cell(0), step);
+                messages(&mut group, now()).remove(0)
+            })
+            .collect();
+        for index in [0, 1, 35, 4, 5, 6] {
+            subscriber
+                .receive(now(), UP, &mut sent[index].clone(), &mut log)
+                .unwrap();
+        }
+        let mut found: Vec<_> = log.data_sets.iter().filter_map(|it| it.number).collect();
+        found.retain(|number| *number != 35);
+        assert_eq!(found, expected, "{mode:?}");
+        let value = setup.target(0).get().unwrap().value;
+        let last = if mode == MessageSecurityMode::None {
+            6
+        } else {
+            35
+        };
+        assert_eq!(value, Some(Variant::UInt32(last)));
+    }
 }
 
 #[test]

@@ -34,19 +34,19 @@ impl Pass<'_> {
         self.place.index == 0
     }
 
-    /// Returns the items from the place on; `first` are all items of the request.
+    /// Goes on with the items at the place; `items` are all items of the request.
     #[inline]
-    pub(super) fn items<'a>(&self, request: &Request<'a>, first: Items<'a>) -> Items<'a> {
+    pub(super) fn set_place<'a>(&self, request: &Request<'a>, items: &mut Items<'a>) {
         if self.is_first() {
-            return first;
+            return;
         }
-        match first {
-            Items::Encoded(_) => {
+        match items {
+            Items::Encoded(items) => {
                 let rest = request.message.get(self.place.offset..);
                 let limits = request.server.budgets.encoding;
-                Items::Encoded(Decoder::with_limits(rest.unwrap_or_default(), limits))
+                *items = Decoder::with_limits(rest.unwrap_or_default(), limits);
             }
-            Items::LaidOut(first) => Items::LaidOut(first.from(self.place.laid_out)),
+            Items::LaidOut(items) => items.set_place(self.place.laid_out),
         }
     }
 

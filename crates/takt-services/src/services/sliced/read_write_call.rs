@@ -47,8 +47,9 @@ pub(crate) trait Steps: Send + Sized + 'static {
     /// One operation.
     type Item<'a>;
 
-    /// Returns the parameters of a request, the number of its operations, and the operations.
-    fn parse<'a>(body: &Body<'a>) -> Result<(Self::Options, usize, Items<'a>), Fault>;
+    /// Reads what comes before the operations, and returns the parameters of a request and the number of its operations.
+    /// `items` are those of `body`: they are not returned, because a result of that size would be copied.
+    fn parse(body: Body<'_>, items: &mut Items<'_>) -> Result<(Self::Options, usize), Fault>;
 
     /// Returns the maximum number of operations of a request.
     fn limit(limits: &OperationLimits) -> u32;
@@ -107,7 +108,7 @@ pub(crate) struct Run<'r, 'a, 'p, S: Steps> {
     pub(crate) context: Context<'r, S::Options>,
     pub(crate) request: &'r Request<'a>,
     count: usize,
-    items: Items<'a>,
+    items: &'r mut Items<'a>,
     pass: &'r mut Pass<'p>,
 }
 
@@ -119,9 +120,8 @@ impl<'a, S: Steps> Run<'_, 'a, '_, S> {
         self,
         take: impl FnMut(usize, &mut Items<'a>) -> Result<usize, Fault>,
     ) -> Result<bool, Fault> {
-        let mut items = self.items;
         self.pass
-            .each_item(self.request, &mut items, self.count, take)
+            .each_item(self.request, self.items, self.count, take)
     }
 }
 
@@ -129,11 +129,11 @@ impl<'a, S: Steps> Run<'_, 'a, '_, S> {
 #[inline]
 fn check<S: Steps>(
     request: &Request<'_>,
-    body: &Body<'_>,
+    body: Body<'_>,
     pass: &mut Pass<'_>,
 ) -> Result<bool, Fault> {
-    let (_, count, items) = S::parse(body)?;
-    let mut items = pass.items(request, items);
+    let mut items = body.items();
+    let (_, count) = parse_from::<S>(request, body, &mut items, pass)?;
     pass.each_item(request, &mut items, count, |_, items| {
         S::skip(items)?;
         Ok(0)
@@ -144,15 +144,16 @@ fn check<S: Steps>(
 #[inline(never)]
 fn search<S: Steps>(
     request: &Request<'_>,
-    body: &Body<'_>,
+    body: Body<'_>,
     found: &mut deferred::Operations,
     pass: &mut Pass<'_>,
 ) -> Result<bool, Fault> {
     let view = request.server.space.view();
     let met_remote = Cell::new(false);
-    let run = run::<S>(request, body, (None, &met_remote), &view, pass)?;
-    let context = run.context;
-    run.each(|index, items| {
+    let mut items = body.items();
+    let (options, count) = parse_from::<S>(request, body, &mut items, pass)?;
+    let context = context::<S>(request, options, (None, &met_remote), &view);
+    pass.each_item(request, &mut items, count, |index, items| {
         S::find_remote(&context, index, &S::next(items)?, found);
         Ok(0)
     })
@@ -162,25 +163,35 @@ fn search<S: Steps>(
 #[inline(never)]
 fn execute<S: Steps>(
     request: &Request<'_>,
-    body: &Body<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
     remote: Remotes<'_>,
     pass: &mut Pass<'_>,
 ) -> Result<bool, Fault> {
     let is_first = pass.is_first();
     let view = request.server.space.view();
+    let mut items = body.items();
+    let (options, count) = parse_from::<S>(request, body, &mut items, pass)?;
+    let context = context::<S>(request, options, remote, &view);
+    let items = &mut items;
     match body {
         Body::Encoded(_) => {
-            let run = run::<S>(request, body, remote, &view, pass)?;
             if is_first {
                 request.respond(S::RESPONSE, response)?;
-                response.array_length(Some(run.count))?;
+                response.array_length(Some(count))?;
                 // Room for the response is checked first: after an operation with effects, the client must get its result.
-                let needed = run.count.saturating_mul(S::RESULT_SIZE).saturating_add(4);
+                let needed = count.saturating_mul(S::RESULT_SIZE).saturating_add(4);
                 if S::RESULT_SIZE > 0 && response.available() < needed {
                     return Err(Fault(StatusCode::BadResponseTooLarge));
                 }
             }
+            let run = Run {
+                context,
+                request,
+                count,
+                items,
+                pass,
+            };
             let done = S::encode(run, response)?;
             if done {
                 // No DiagnosticInfos.
@@ -188,9 +199,18 @@ fn execute<S: Steps>(
             }
             Ok(done)
         }
-        Body::LaidOut(laid_out) => {
-            let writer = pass.writer(request, response, S::SERVICE, laid_out.count())?;
-            S::lay_out(run::<S>(request, body, remote, &view, pass)?, writer)
+        Body::LaidOut(_) => {
+            let writer = pass.writer(request, response, S::SERVICE, count)?;
+            S::lay_out(
+                Run {
+                    context,
+                    request,
+                    count,
+                    items,
+                    pass,
+                },
+                writer,
+            )
         }
     }
 }
@@ -198,30 +218,35 @@ fn execute<S: Steps>(
 /// Results of remote sources, and the sign that they have to be asked first.
 type Remotes<'r> = (Option<&'r RemoteResults>, &'r Cell<bool>);
 
-/// Returns the operations from the place of a pass on.
+/// Reads past what comes before the operation at the place of a pass. Returns the parameters of a request and the number of all its
+/// operations.
 #[inline]
-fn run<'r, 'a, 'p, S: Steps>(
-    request: &'r Request<'a>,
-    body: &Body<'a>,
+fn parse_from<'a, S: Steps>(
+    request: &Request<'a>,
+    body: Body<'a>,
+    items: &mut Items<'a>,
+    pass: &Pass<'_>,
+) -> Result<(S::Options, usize), Fault> {
+    let parsed = S::parse(body, items)?;
+    pass.set_place(request, items);
+    Ok(parsed)
+}
+
+#[inline]
+fn context<'r, S: Steps>(
+    request: &'r Request<'_>,
+    options: S::Options,
     (remote, met_remote): Remotes<'r>,
     view: &'r View<'r>,
-    pass: &'r mut Pass<'p>,
-) -> Result<Run<'r, 'a, 'p, S>, Fault> {
-    let (options, count, items) = S::parse(body)?;
-    Ok(Run {
-        context: Context {
-            view,
-            caller: request.caller,
-            now: request.now,
-            options,
-            remote,
-            met_remote,
-        },
-        request,
-        count,
-        items: pass.items(request, items),
-        pass,
-    })
+) -> Context<'r, S::Options> {
+    Context {
+        view,
+        caller: request.caller,
+        now: request.now,
+        options,
+        remote,
+        met_remote,
+    }
 }
 
 /// The pass that a request is in.
@@ -253,7 +278,7 @@ pub(crate) fn handle<S: Steps>(
     response: &mut Encoder<'_>,
 ) -> Handled {
     let tasks = &request.server.tasks;
-    let (options, count, _) = S::parse(&body)?;
+    let (options, count) = S::parse(body, &mut body.items())?;
     check_count(count, S::limit(&request.server.budgets.operations))?;
     S::check(options)?;
     let mut steps = InSteps::<S> {
@@ -271,7 +296,7 @@ pub(crate) fn handle<S: Steps>(
     let mut work = tasks.inline_slice(connection.channel, count);
     if !work.is_over() {
         let place = (from.0, true);
-        let progress = steps.go_on(request, &body, response, place, &mut work);
+        let progress = steps.go_on(request, body, response, place, &mut work);
         tasks.note(&work);
         match progress? {
             Progress::Complete => return Ok(RequestOutcome::Complete),
@@ -298,7 +323,7 @@ fn respond<S: Steps>(
         work: &mut Work::new(u64::MAX, 0, u64::MAX),
     };
     let remotes = (Some(remote), &Cell::new(false));
-    execute::<S>(request, &body, response, remotes, &mut pass).map(drop)
+    execute::<S>(request, body, response, remotes, &mut pass).map(drop)
 }
 
 impl<S: Steps> InSteps<S> {
@@ -307,7 +332,7 @@ impl<S: Steps> InSteps<S> {
     fn go_on(
         &mut self,
         request: &Request<'_>,
-        body: &Body<'_>,
+        body: Body<'_>,
         response: &mut Encoder<'_>,
         (start, is_inline): (usize, bool),
         work: &mut Work,
@@ -389,7 +414,7 @@ impl<S: Steps> InSteps<S> {
     fn search(
         &mut self,
         request: &Request<'_>,
-        body: &Body<'_>,
+        body: Body<'_>,
         start: usize,
         work: &mut Work,
     ) -> Result<Option<Progress>, Fault> {
@@ -416,7 +441,7 @@ impl<S: Steps> Service for InSteps<S> {
         let limits = request.server.budgets.encoding;
         body::parse(request.message, limits, |_, body| {
             let place = (turn.start, turn.is_inline);
-            self.go_on(request, &body, turn.response, place, turn.work)
+            self.go_on(request, body, turn.response, place, turn.work)
         })
     }
 

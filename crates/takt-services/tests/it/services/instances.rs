@@ -167,3 +167,36 @@ fn children_of_the_same_request_are_not_created_twice() {
     let ranges: Vec<_> = ranges.collect();
     assert_eq!(ranges, [&NodeId::string(1, "Level/EURange")]);
 }
+
+#[test]
+fn a_client_replaces_a_required_child_by_one_with_a_node_id_of_its_choice() {
+    let server = managed();
+    let mut client = Client::new(&server);
+    let analog = AddNodesItem {
+        requested_new_node_id: NodeId::string(1, "Level").into(),
+        type_definition: ids::ANALOG_ITEM_TYPE.into(),
+        ..variable("Level", ids::DOUBLE, 20.0)
+    };
+    let level = add_one(&mut client, analog).unwrap();
+    let range = |node: &str| AddNodesItem {
+        parent_node_id: level.clone().into(),
+        reference_type_id: ids::HAS_PROPERTY.into(),
+        requested_new_node_id: NodeId::string(1, node).into(),
+        browse_name: QualifiedName::new(0, "EURange"),
+        type_definition: ids::PROPERTY_TYPE.into(),
+        ..item(NodeClass::Variable, "EURange")
+    };
+    let chosen = add_one(&mut client, range("Chosen")).unwrap();
+    let view = server.address_space().view();
+    let children = view.children(&level, ids::HAS_PROPERTY);
+    let name = QualifiedName::new(0, "EURange");
+    let ranges = children
+        .iter()
+        .filter(|child| view.node(*child).unwrap().browse_name() == name.as_ref());
+    assert_eq!(ranges.collect::<Vec<_>>(), [&chosen]);
+    // What a client has added is not replaced.
+    assert_eq!(
+        add_one(&mut client, range("Other")),
+        Err(StatusCode::BadBrowseNameDuplicated)
+    );
+}

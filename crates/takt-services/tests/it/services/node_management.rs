@@ -69,6 +69,7 @@ impl Rules {
             Change::AddReference(item) => format!("reference to {}", item.target_node_id.node_id),
             Change::DeleteNode(item) => format!("delete {}", item.node_id),
             Change::DeleteReference(_) => "delete reference".to_owned(),
+            Change::SetAttribute(change) => format!("set {}", change.attribute_id),
         };
         self.0.lock().unwrap().push(format!("{what} {change}"));
     }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::{Decoder, PassStructure};
+use super::{Decoder, PassStructure, saturated};
 use crate::StatusCode;
 use crate::binary::{DecodeError, DecodeErrorKind, Limits};
 
@@ -36,14 +36,15 @@ impl<'a> Decoder<'a> {
     #[cold]
     pub(crate) fn structure(&mut self, encoding_id: u32) -> Option<&'a [u8]> {
         // Without a limit, each of many bodies could have the rest of the message read in vain.
-        if self.wasted > self.length {
+        if self.wasted as usize > self.length {
             return None;
         }
         let mut attempt = self.clone();
         // A structure has no other reading than the one that its type tells.
         attempt.is_cautious = true;
         if self.structures?(encoding_id, &mut attempt).is_err() {
-            self.wasted = attempt.wasted + (attempt.position() - self.position());
+            let read = saturated(attempt.position() - self.position());
+            self.wasted = attempt.wasted.saturating_add(read);
             return None;
         }
         let length = attempt.position() - self.position();

@@ -63,15 +63,27 @@ fn analyze(
 /// Returns the files of the arguments and of directories in them, with the ports of captures.
 fn files(arguments: &AnalyzeArguments) -> miette::Result<Vec<(PathBuf, CapturePort)>> {
     let mut files: Vec<(PathBuf, CapturePort)> = Vec::new();
+    let mut is_case = false;
     for path in &arguments.files {
         if !path.is_dir() {
             files.push((path.clone(), CapturePort::default()));
             continue;
         }
         match run_case::files(path, arguments.application.as_deref())? {
-            Some(known) => files.extend(known),
+            Some(known) => {
+                is_case = true;
+                files.extend(known);
+            }
             None => files.extend(files_of_run(path).map_err(|error| explained(&error))?),
         }
+    }
+    if let (Some(name), false) = (&arguments.application, is_case) {
+        return Err(explain::with_help(
+            format!(
+                "--application {name}: only the directory of a case of `takt lab run` has applications"
+            ),
+            "Choose the senders in captures with --publisher-id and --loopback-id.",
+        ));
     }
     for path in &arguments.at_loopback {
         // The file may also be in a directory of the arguments, where it counts as a capture at the Publisher's port.

@@ -47,8 +47,10 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
                 display.show(u32::try_from(flow).unwrap_or(u32::MAX - 1));
             }
         };
-        let realisation = Realisation::Linux {
-            driver_queue: arguments.driver_queue.into(),
+        let driver_queue = arguments.driver_queue.into();
+        let realisation = match arguments.software {
+            true => Realisation::Software { driver_queue },
+            false => Realisation::Linux { driver_queue },
         };
         let bounds = scenario_bounds_with(scenario, model, realisation, analyses, &mut progress);
         // The display is removed before an error or a table is printed.

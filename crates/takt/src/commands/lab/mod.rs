@@ -1,6 +1,7 @@
 //! `takt lab`: scenarios on a network in the Linux kernel.
 
 mod advice;
+mod events;
 mod inside;
 mod progress;
 mod run;

@@ -9,7 +9,7 @@ use takt_lab::run_directory::RunDescription;
 use takt_lab::{Backend, LabError, PreparedRun, RunRequest};
 use takt_rt::interrupt::Interrupt;
 
-use super::{advice, progress, table, uml};
+use super::{advice, events, progress, table, uml};
 use crate::arguments::{LabBackend, LabRunArguments};
 use crate::{explain, output, scenario_file};
 
@@ -50,25 +50,40 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
     prepared.note("takt", env!("CARGO_PKG_VERSION"));
     let directory = directory(arguments, &file.scenario().name);
     prepared.write(&directory).map_err(explained)?;
-    output::line(format_args!(
-        "{} on {backend}, in {}",
-        file.scenario().name,
-        directory.display()
-    ));
-    if arguments.without_disciplines {
+    let name = &file.scenario().name;
+    let cases = prepared.scenarios().len();
+    output::tell(
+        arguments.json,
+        || events::started(name, &backend.to_string(), &directory, cases),
+        format_args!("{name} on {backend}, in {}", directory.display()),
+    );
+    if arguments.without_disciplines && !arguments.json {
         output::line(
             "without queueing disciplines: times are not comparable with bounds and simulations",
         );
     }
     let stop = interrupt.flag();
-    match machine {
-        Some(machine) => uml::execute(&machine, &directory, &stop)?,
-        None => {
+    let mut cases = events::CaseEvents::new(&directory);
+    match (machine, arguments.json) {
+        (Some(machine), false) => {
+            uml::execute(&machine, &directory, &mut |line| output::line(line), &stop)?;
+        }
+        // A line for people comes at the beginning of each case, when the results of the one before are there.
+        (Some(machine), true) => {
+            uml::execute(&machine, &directory, &mut |_| cases.print_new(), &stop)?;
+        }
+        (None, false) => {
             let mut observer = progress::CaseLines;
             takt_lab::execute(&directory, &Veth, &mut observer, &stop).map_err(explained)?;
         }
+        (None, true) => {
+            takt_lab::execute(&directory, &Veth, &mut cases, &stop).map_err(explained)?;
+        }
     }
-    finish(&directory)
+    if arguments.json {
+        cases.print_new();
+    }
+    finish(&directory, arguments.json)
 }
 
 /// Checks that the kernel of this host has the disciplines of all cases, before anything is built.
@@ -111,11 +126,14 @@ fn directory(arguments: &LabRunArguments, scenario: &str) -> PathBuf {
 }
 
 /// Prints the results of a run.
-fn finish(directory: &Path) -> miette::Result<()> {
+fn finish(directory: &Path, json: bool) -> miette::Result<()> {
     let description = RunDescription::read(directory).into_diagnostic()?;
-    table::print(directory, &description);
     let failed = description.cases.iter();
     let failed = failed.filter(|case| case.failure.is_some()).count();
+    match json {
+        true => output::line(events::ended(directory, failed)),
+        false => table::print(directory, &description),
+    }
     if failed > 0 {
         let count = description.cases.len();
         return Err(explain::with_help(

@@ -1,9 +1,11 @@
 //! `takt lab setup`: builds the kernel of the backend `uml`.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
+use serde_json::{Value, json};
 use takt_lab::uml::{
     BuildObserver, BuildStep, KernelCache, KernelSource, SPACE_MEGABYTES, build_kernel,
 };
@@ -24,10 +26,8 @@ pub(super) fn run(arguments: &LabSetupArguments) -> miette::Result<()> {
     let explained = |error| advice::explained_uml(&error);
     let cache = KernelCache::of_environment().map_err(explained)?;
     if let (Ok(kernel), false) = (cache.built(), arguments.again) {
-        output::line(format_args!(
-            "the kernel is built already: {}",
-            kernel.display()
-        ));
+        let text = format!("the kernel is built already: {}", kernel.display());
+        output::tell(arguments.json, || built(&kernel, None), text);
         return Ok(());
     }
     let source = match &arguments.source {
@@ -37,26 +37,48 @@ pub(super) fn run(arguments: &LabSetupArguments) -> miette::Result<()> {
     let source = source.map_err(explained)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.unwrap_or(processors);
-    output::line(format_args!(
-        "Building User-Mode Linux from {}",
-        source.path().display(),
-    ));
-    output::line(format_args!(
-        "needs {SPACE_MEGABYTES} MB in {} until the end, and about {} min with {jobs} jobs; the result has 9 MB",
-        cache.folder().display(),
-        (PROCESSOR_MINUTES / jobs.max(1)).max(1) + 1,
-    ));
-    let mut progress = BuildProgress::new();
+    if arguments.json {
+        output::line(json!({
+            "event": "started",
+            "source": source.path().display().to_string(),
+            "folder": cache.folder().display().to_string(),
+            "neededMegabytes": SPACE_MEGABYTES,
+            "jobs": jobs,
+        }));
+    } else {
+        output::line(format_args!(
+            "Building User-Mode Linux from {}",
+            source.path().display(),
+        ));
+        output::line(format_args!(
+            "needs {SPACE_MEGABYTES} MB in {} until the end, and about {} min with {jobs} jobs; the result has 9 MB",
+            cache.folder().display(),
+            (PROCESSOR_MINUTES / jobs.max(1)).max(1) + 1,
+        ));
+    }
+    let mut progress = BuildProgress::new(arguments.json);
     let kernel = build_kernel(&source, &cache, jobs, &mut progress, &interrupt.flag());
     output::clear_status();
     let kernel = kernel.map_err(explained)?;
-    output::line(format_args!(
-        "built in {}: {}",
-        duration(progress.start.elapsed()),
-        kernel.display()
-    ));
-    output::line("`takt lab run SCENARIO --backend uml` runs a scenario on it");
+    let elapsed = progress.start.elapsed();
+    output::tell(
+        arguments.json,
+        || built(&kernel, Some(elapsed)),
+        format_args!("built in {}: {}", duration(elapsed), kernel.display()),
+    );
+    if !arguments.json {
+        output::line("`takt lab run SCENARIO --backend uml` runs a scenario on it");
+    }
     Ok(())
+}
+
+/// Returns the event of a kernel that is there, for programs. The time is that of the build, if there was one.
+fn built(kernel: &Path, elapsed: Option<Duration>) -> Value {
+    json!({
+        "event": "built",
+        "kernel": kernel.display().to_string(),
+        "elapsedS": elapsed.map(|elapsed| elapsed.as_secs_f64()),
+    })
 }
 
 /// Display of the progress on the error output.
@@ -65,11 +87,14 @@ struct BuildProgress {
     step: &'static str,
     shown: Option<Instant>,
     is_terminal: bool,
+    /// True if steps are events for programs.
+    json: bool,
 }
 
 impl BuildProgress {
-    fn new() -> Self {
+    fn new(json: bool) -> Self {
         Self {
+            json,
             start: Instant::now(),
             step: "",
             shown: None,
@@ -102,6 +127,9 @@ impl BuildObserver for BuildProgress {
             BuildStep::Configure => "configuring",
             BuildStep::Compile => "compiling",
         };
+        if self.json {
+            output::line(json!({"event": "step", "step": self.step}));
+        }
         // A new step shows at once, whatever was shown before.
         self.shown = None;
         self.show(0);

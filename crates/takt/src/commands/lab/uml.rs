@@ -7,7 +7,6 @@ use miette::IntoDiagnostic;
 use takt_lab::uml::{KernelCache, Machine, ready_made};
 
 use super::advice;
-use crate::output;
 
 /// Returns a machine with the lab's kernel, if it is built.
 pub(super) fn built_machine() -> miette::Result<Machine> {
@@ -27,12 +26,13 @@ fn program() -> miette::Result<PathBuf> {
     std::env::current_exe().into_diagnostic()
 }
 
-/// Runs a prepared directory in User-Mode Linux.
+/// Runs a prepared directory in User-Mode Linux. `line` gets the lines about the cases for people.
 pub(super) fn execute(
     machine: &Machine,
     directory: &Path,
+    line: &mut dyn FnMut(&str),
     stop: &AtomicBool,
 ) -> miette::Result<()> {
-    let run = machine.run(directory, &mut |line| output::line(line), stop);
+    let run = machine.run(directory, line, stop);
     run.map_err(|error| advice::explained_uml(&error))
 }

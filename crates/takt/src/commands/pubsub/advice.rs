@@ -250,7 +250,10 @@ pub(in crate::commands) fn refused(error: &ReceiveError, asks_publishers: bool) 
         ReceiveError::MetaDataVersion { .. } => {
             "Take the fields and the configuration_version from the configuration of the Publisher."
         }
-        ReceiveError::FieldName { .. } | ReceiveError::Field { .. } | ReceiveError::RawData(_) => {
+        ReceiveError::FieldName { .. }
+        | ReceiveError::Field { .. }
+        | ReceiveError::RawData(_)
+        | ReceiveError::Mismatch { .. } => {
             "Take the fields, in their order, from the configuration of the Publisher."
         }
         ReceiveError::Wire(_) | ReceiveError::Json(_) | ReceiveError::Lost { .. } => UNDECODABLE,

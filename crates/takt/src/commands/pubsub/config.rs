@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use serde_json::{Value, json};
 use takt_pubsub::check::{ConfigurationMistake, MistakeSeverity, check};
 use takt_pubsub::configuration::{
     ConfigurationFile, from_binary_file, from_toml, to_binary_file, to_toml,
@@ -20,8 +21,14 @@ pub fn run(command: &ConfigCommand) -> miette::Result<()> {
 }
 
 fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
-    let (file, from) = read(&arguments.input, arguments.from)?;
     let stdout = is_standard(&arguments.output);
+    if stdout && arguments.json {
+        return Err(explain::with_help(
+            "the standard output cannot have both the file and --json",
+            "Name a file as OUTPUT, or leave --json away.",
+        ));
+    }
+    let (file, from) = read(&arguments.input, arguments.from)?;
     let to = match arguments.to.or_else(|| format_of(&arguments.output)) {
         Some(to) => to,
         // The standard output has no extension. A conversion to the format of the input is hardly meant.
@@ -52,15 +59,97 @@ fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
         output::bytes(&bytes);
         return Ok(());
     }
-    write(&arguments.output, &bytes, arguments.force)
+    write(&arguments.output, &bytes, arguments.force)?;
+    if arguments.json {
+        output::line(json!({
+            "input": arguments.input.display().to_string(),
+            "output": arguments.output.display().to_string(),
+            "from": format_name(from),
+            "to": format_name(to),
+            "bytes": bytes.len(),
+        }));
+    }
+    Ok(())
+}
+
+fn format_name(format: ConfigFormat) -> &'static str {
+    match format {
+        ConfigFormat::Toml => "toml",
+        ConfigFormat::Binary => "binary",
+    }
 }
 
 fn check_file(arguments: &CheckArguments) -> miette::Result<()> {
+    if arguments.json {
+        return check_for_programs(arguments);
+    }
     let (file, _) = read(&arguments.file, arguments.from)?;
     if check_before_start(&arguments.file, &file)? == 0 {
         output::line("nothing is wrong");
     }
     Ok(())
+}
+
+/// Checks a configuration file, and prints all mistakes as one object.
+fn check_for_programs(arguments: &CheckArguments) -> miette::Result<()> {
+    let name = arguments.file.display().to_string();
+    let (file, format) = match read(&arguments.file, arguments.from) {
+        Ok(read) => read,
+        Err(error) => {
+            let mistake = mistake_of(&name, &error);
+            output::line(
+                json!({"file": name, "format": null, "valid": false, "mistakes": [mistake]}),
+            );
+            return Err(error);
+        }
+    };
+    let mistakes = check(&file);
+    let object = |mistake: &ConfigurationMistake| {
+        json!({
+            "severity": match mistake.severity {
+                MistakeSeverity::Error => "error",
+                MistakeSeverity::Warning => "warning",
+            },
+            "line": null,
+            "column": null,
+            "table": mistake.table,
+            "entry": mistake.entry,
+            "key": mistake.key,
+            "message": mistake.what,
+            "help": mistake.fix,
+        })
+    };
+    let is_error = |mistake: &ConfigurationMistake| mistake.severity == MistakeSeverity::Error;
+    output::line(json!({
+        "file": name,
+        "format": format_name(format),
+        "valid": !mistakes.iter().any(is_error),
+        "mistakes": mistakes.iter().map(object).collect::<Vec<_>>(),
+    }));
+    refuse_errors(&arguments.file, mistakes.iter().filter(|it| is_error(it)))
+}
+
+/// Returns the reason why a file is no configuration, for programs.
+fn mistake_of(name: &str, error: &miette::Report) -> Value {
+    let place = explain::place(error);
+    let message = error.to_string();
+    let message = message
+        .strip_prefix(&format!("{name}: "))
+        .unwrap_or(&message);
+    let begin = place.map(|(line, column)| format!("line {line}, column {column}: "));
+    let message = begin
+        .and_then(|begin| message.strip_prefix(&begin))
+        .unwrap_or(message);
+    json!({
+        "severity": "error",
+        "line": place.map(|(line, _)| line),
+        "column": place.map(|(_, column)| column),
+        "table": null,
+        "entry": null,
+        "key": null,
+        "message": message,
+        "help": error.help().map(|help| help.to_string()),
+    })
 }
 
 /// Checks a configuration. Warnings are printed; their number is returned.
@@ -73,10 +162,19 @@ pub(in crate::commands) fn check_before_start(
     for warning in &warnings {
         output::warning(format_args!("{}: {warning}", path.display()));
     }
+    refuse_errors(path, errors.iter())?;
+    Ok(warnings.len())
+}
+
+/// Refuses a configuration with errors.
+fn refuse_errors<'a>(
+    path: &Path,
+    errors: impl Iterator<Item = &'a ConfigurationMistake>,
+) -> miette::Result<()> {
+    let errors: Vec<String> = errors.map(ToString::to_string).collect();
     if errors.is_empty() {
-        return Ok(warnings.len());
+        return Ok(());
     }
-    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     Err(explain::with_help(
         format!("{}:\n{}", path.display(), errors.join("\n")),
         "docs/pubsub.md describes the permitted values of each parameter.",

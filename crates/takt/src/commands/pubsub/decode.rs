@@ -69,6 +69,18 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
 
 /// Returns the messages of the input, and the damage after them, if there is any.
 fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option<String>)> {
+    let (messages, damage, is_capture) = read(arguments)?;
+    if arguments.port.is_some() && !is_capture {
+        return Err(explain::with_help(
+            format!("--port is for a capture, and {} is none", arguments.input),
+            "Leave --port away.",
+        ));
+    }
+    Ok((messages, damage))
+}
+
+/// Returns messages and damage, and whether they are from a capture.
+fn read(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option<String>, bool)> {
     let input = &arguments.input;
     let bytes = if input == "-" {
         let mut bytes = Vec::new();
@@ -77,7 +89,9 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
     } else {
         match (hex::parse(input), std::fs::read(input)) {
             // A file whose name looks like hex digits is still a file.
-            (Some(bytes), Err(_)) if !bytes.is_empty() => return Ok((vec![alone(bytes)], None)),
+            (Some(bytes), Err(_)) if !bytes.is_empty() => {
+                return Ok((vec![alone(bytes)], None, false));
+            }
             (_, read) => read,
         }
     };
@@ -92,7 +106,7 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
         let found = packets
             .iter()
             .filter_map(|packet| found(packet, arguments.port));
-        return Ok((found.collect(), damage));
+        return Ok((found.collect(), damage, true));
     }
     if let Some(found) = takt_capture::foreign_format(&bytes) {
         return Err(explain::with_help(
@@ -103,7 +117,7 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
     let text = std::str::from_utf8(&bytes).ok();
     let found = text.and_then(in_hex).unwrap_or_else(|| vec![bytes]);
     let found = found.into_iter().filter(|message| !message.is_empty());
-    Ok((found.map(alone).collect(), None))
+    Ok((found.map(alone).collect(), None, false))
 }
 
 /// Returns the messages of a text in hex digits: one in each line, or one in all lines.

@@ -70,14 +70,24 @@ impl Keys {
         target: PushTarget,
     ) -> miette::Result<Self> {
         let now = Instant::now();
+        let mut needed = pub_sub.security_group_ids();
         for (group, key) in &arguments.key {
+            if !needed.contains(group) {
+                let groups = match needed.is_empty() {
+                    true => "Its messages are not protected.".to_owned(),
+                    false => format!("Its SecurityGroups are {}.", needed.join(", ")),
+                };
+                return Err(explain::with_help(
+                    format!("--key {group}: the configuration uses no such SecurityGroup"),
+                    groups,
+                ));
+            }
             let mut ring = KeyRing::new();
             let help = "A key is GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE.";
             ring.update(&key.update, now)
                 .map_err(|error| explain::with_help(error, help))?;
             pub_sub.set_keys(group, &ring);
         }
-        let mut needed = pub_sub.security_group_ids();
         needed.retain(|id| arguments.key.iter().all(|(group, _)| group != id));
         let source = match (&arguments.keys, &arguments.key_endpoint) {
             (Some(endpoint), _) => {

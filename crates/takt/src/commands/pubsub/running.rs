@@ -129,6 +129,21 @@ impl Running {
     }
 }
 
+/// Refuses the user and the security of a connection if no server is used.
+pub(in crate::commands) fn refuse_stray_user(
+    arguments: &PubSubRunArguments,
+    uses_server: bool,
+) -> miette::Result<()> {
+    let uses_server = uses_server || arguments.keys.is_some() || arguments.key_endpoint.is_some();
+    match !uses_server && arguments.security.connection.is_given() {
+        false => Ok(()),
+        true => Err(explain::with_help(
+            "a user, and the security of a connection, are for a server, and none is used",
+            "--keys ENDPOINT names a SecurityKeyService, and --from ENDPOINT of `takt publish` a server with Variables.",
+        )),
+    }
+}
+
 /// Opens a session.
 pub(in crate::commands) fn connect(
     endpoint: &Endpoint,

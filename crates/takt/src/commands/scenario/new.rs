@@ -2,17 +2,20 @@
 
 use std::io::ErrorKind;
 
+use serde_json::json;
 use takt_scenario::ScenarioFile;
 use takt_scenario::template::{Template, TemplateMessage, TopologyKind};
 
+use super::check::contents;
 use crate::arguments::{ModelName, NewArguments, TemplateName};
+use crate::output::joined;
 use crate::{explain, output, output_file};
 
 pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     let text = template(arguments)?.text();
     // The check comes before the file is written, so that contradictions are reported first.
-    let scenario = ScenarioFile::parse(&text, "the scenario");
-    scenario.map_err(|error| explain::scenario(&text, &error))?;
+    let file = ScenarioFile::parse(&text, "the scenario");
+    let file = file.map_err(|error| explain::scenario(&text, &error))?;
     let Some(path) = &arguments.output else {
         output::lines(text.trim_end().lines());
         return Ok(());
@@ -24,7 +27,13 @@ pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
             _ => "Check that the directory exists and that this user may write to it.",
         };
         explain::with_help(message, help)
-    })
+    })?;
+    if arguments.json {
+        let mut object = json!({"file": path.display().to_string()});
+        object = joined(object, contents(&file, None));
+        output::line(object);
+    }
+    Ok(())
 }
 
 fn template(arguments: &NewArguments) -> miette::Result<Template> {

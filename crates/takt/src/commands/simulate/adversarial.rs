@@ -42,6 +42,14 @@ pub(super) fn run(
     if let Some(reason) = &none {
         report.line(format!("no bounds: {reason}"));
     }
+    let reasons = bounds
+        .as_ref()
+        .map_or_else(|_| Vec::new(), ScenarioBounds::reasons);
+    if !reasons.is_empty() {
+        report.line("");
+        report.line("Reasons of infinite bounds:");
+        report.lines(reasons.iter().map(|it| format!("* {it}")));
+    }
     let broken = bounds.as_ref().map_or(&[][..], |bounds| &bounds.broken);
     if !broken.is_empty() {
         report.line("");
@@ -51,6 +59,7 @@ pub(super) fn run(
     let above: Vec<String> = rows.iter().filter_map(Row::above).collect();
     let mut object = json::head(variant, options);
     object.insert("broken_assumptions".to_owned(), broken.into());
+    object.insert("infinite_because".to_owned(), reasons.into());
     object.insert("tries".to_owned(), worst.tries.into());
     object.insert("no_bounds".to_owned(), none.into());
     object.insert("worst".to_owned(), rows.iter().map(Row::json).collect());
@@ -62,7 +71,7 @@ pub(super) fn run(
 fn realisation(options: &RunOptions) -> Realisation {
     match options.model {
         Model::Ieee => Realisation::Ieee,
-        Model::Linux => Realisation::Linux {
+        Model::Linux => Realisation::Software {
             // The simulator takes 0 as 1, too.
             driver_queue: u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX),
         },

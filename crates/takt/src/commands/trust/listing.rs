@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
-use serde_json::json;
+use serde_json::{Value, json};
 use takt_crypto::{Certificate, KeyKind, PolicyProfile, RevocationList, StoreError, now};
 use takt_figures::{Column, Report, Table};
 
+use super::changed::Changed;
+use crate::output::joined;
 use crate::{explain, output};
 
 /// Shortest beginning of a thumbprint that names a certificate.
@@ -79,35 +81,45 @@ pub(super) fn show(
     report.table(&table);
     for one in all {
         let certificate = &one.certificate;
-        let file = one.file.as_ref().map(|file| file.display().to_string());
-        report
-            .row(&json!({
-                "folder": one.folder,
-                "thumbprint": certificate.thumbprint.to_string(),
-                "name": name(certificate),
-                "key": key_of(certificate),
-                "subject": certificate.subject,
-                "application_uri": certificate.application_uri,
-                "not_before": certificate.not_before,
-                "not_after": certificate.not_after,
-                "file": file,
-            }))
-            .into_diagnostic()?;
+        let row = certificate_row(Some(one.folder), certificate, one.file.as_deref());
+        report.row(&row).into_diagnostic()?;
     }
     for (folder, ListedRevocations { list, file }) in lists() {
-        let file = file.as_ref().map(|file| file.display().to_string());
-        report
-            .row(&json!({
-                "folder": folder,
-                "revocation_list_of": list.issuer,
-                "this_update": list.this_update,
-                "next_update": list.next_update,
-                "revoked": list.revoked_count(),
-                "file": file,
-            }))
-            .into_diagnostic()?;
+        let row = list_row(Some(folder), list, file.as_deref());
+        report.row(&row).into_diagnostic()?;
     }
     Ok(())
+}
+
+/// Returns a certificate for programs. Times are in seconds since 1970.
+pub(super) fn certificate_row(
+    folder: Option<&str>,
+    certificate: &Certificate,
+    file: Option<&Path>,
+) -> Value {
+    json!({
+        "folder": folder,
+        "thumbprint": certificate.thumbprint.to_string(),
+        "name": name(certificate),
+        "key": key_of(certificate),
+        "subject": certificate.subject,
+        "applicationUri": certificate.application_uri,
+        "notBefore": certificate.not_before,
+        "notAfter": certificate.not_after,
+        "file": file.map(|file| file.display().to_string()),
+    })
+}
+
+/// Returns a revocation list for programs. Times are in seconds since 1970.
+pub(super) fn list_row(folder: Option<&str>, list: &RevocationList, file: Option<&Path>) -> Value {
+    json!({
+        "folder": folder,
+        "revocationListOf": list.issuer,
+        "thisUpdate": list.this_update,
+        "nextUpdate": list.next_update,
+        "revoked": list.revoked_count(),
+        "file": file.map(|file| file.display().to_string()),
+    })
 }
 
 /// Returns the name of a certificate, as `takt trust renew` expects it.
@@ -149,7 +161,19 @@ fn time_left(end: i64) -> String {
 }
 
 /// Shows a revocation list with the serial numbers of the revoked certificates, one in each line.
-pub(super) fn show_list(list: &RevocationList) {
+pub(super) fn show_list(list: &RevocationList, json: bool) {
+    if json {
+        let serials: Vec<String> = list
+            .revoked_serials()
+            .into_iter()
+            .map(hexadecimal)
+            .collect();
+        output::line(joined(
+            list_row(None, list, None),
+            json!({"revokedSerialNumbers": serials}),
+        ));
+        return;
+    }
     let day = |time: i64| {
         takt_ua::DateTime::from_unix_nanos(time.saturating_mul(1_000_000_000)).to_iso8601()
     };
@@ -193,36 +217,39 @@ pub(super) fn revocation_list(text: &str) -> miette::Result<Option<RevocationLis
     }
 }
 
-/// Warns of a certificate that is trusted now, but that no peer can use: because of itself, or of what `known` certificates and `lists` lack.
-pub(super) fn warn_of_shortcomings(
+/// Returns warnings of a certificate that is trusted now, but that no peer can use: because of itself, or of what `known` certificates
+/// and `lists` lack.
+pub(super) fn shortcomings(
     certificate: &Certificate,
     known: &[Certificate],
     lists: &[RevocationList],
-) {
+) -> Vec<String> {
+    let mut warnings = Vec::new();
     if let Some(error) = certificate.shortcoming(&PolicyProfile::ALL, now()) {
-        output::warning(format_args!(
+        warnings.push(format!(
             "connections with this certificate are refused all the same: {error}"
         ));
     }
     let issuer = match certificate.is_issuer() {
         true => Some(certificate),
         // Nobody else vouches for it, so no revocation list is needed.
-        false if certificate.is_self_issued() => return,
+        false if certificate.is_self_issued() => return warnings,
         false => known.iter().find(|one| certificate.names_issuer(one)),
     };
     match issuer {
-        None => output::warning(format_args!(
+        None => warnings.push(format!(
             "the certificate of its issuer (CA), {}, is unknown: `takt trust add FILE --issuer` adds it, unless the peer sends it",
             printable(&certificate.issuer)
         )),
         Some(issuer) if !lists.iter().any(|list| list.names_issuer(issuer)) => {
-            output::warning(format_args!(
+            warnings.push(format!(
                 "certificates of {} are refused until its revocation list is known: `takt trust add FILE.crl`",
                 printable(&issuer.subject)
             ));
         }
         Some(_) => {}
     }
+    warnings
 }
 
 /// Explains why a revocation list is refused that is older than the one in use.
@@ -233,43 +260,55 @@ pub(super) fn older_list() -> miette::Report {
     )
 }
 
-/// Says that a revocation list is removed, and what follows.
-pub(super) fn say_removed(list: &RevocationList) {
-    output::line(format_args!(
-        "the revocation list of {} is removed; its certificates are refused until there is another one",
-        printable(&list.issuer)
-    ));
+/// Returns the removal of a revocation list, and the consequence.
+pub(super) fn removed(list: &RevocationList) -> Changed {
+    Changed {
+        text: format!(
+            "the revocation list of {} is removed; its certificates are refused until there is another one",
+            printable(&list.issuer)
+        ),
+        object: list_row(None, list, None),
+        warnings: Vec::new(),
+    }
 }
 
-/// Warns of a revocation list that has no effect: it has expired, or is of an issuer that is not among the `known` certificates.
-pub(super) fn warn_of_list(list: &RevocationList, known: &[Certificate]) {
+/// Returns warnings of a revocation list that has no effect: it has expired, or is of an issuer that is not among the `known`
+/// certificates.
+pub(super) fn shortcomings_of_list(list: &RevocationList, known: &[Certificate]) -> Vec<String> {
+    let mut warnings = Vec::new();
     if list.next_update.is_some_and(|end| end < now()) {
-        output::warning("the revocation list has expired: certificates of its issuer are refused");
+        warnings.push(
+            "the revocation list has expired: certificates of its issuer are refused".to_owned(),
+        );
     }
     if !known.iter().any(|one| list.names_issuer(one)) {
-        output::warning(format_args!(
+        warnings.push(format!(
             "its issuer, {}, is unknown: `takt trust add FILE` trusts it",
             printable(&list.issuer)
         ));
     }
+    warnings
 }
 
-/// Warns if a certificate that was rejected stays accepted, because its issuer is trusted.
-pub(super) fn warn_of_issuer(certificate: &Certificate, trusted: &[Certificate]) {
+/// Returns a warning if a certificate that was rejected stays accepted, because its issuer is trusted.
+pub(super) fn accepted_by_issuer(
+    certificate: &Certificate,
+    trusted: &[Certificate],
+) -> Option<String> {
     let mut issuers = trusted.iter();
     let is_issuer = |issuer: &&Certificate| {
         // Anybody can write the name of an issuer into a certificate; only its key signs.
         certificate.names_issuer(issuer) && certificate.verify_signed_by(issuer).is_ok()
     };
-    if !certificate.is_self_issued()
-        && let Some(issuer) = issuers.find(is_issuer)
-    {
-        output::warning(format_args!(
-            "the certificate is still accepted, because its issuer, {}, is trusted: the issuer has to revoke it, and \
-             `takt trust add FILE.crl` adds its new revocation list",
-            printable(&issuer.subject)
-        ));
+    if certificate.is_self_issued() {
+        return None;
     }
+    let issuer = issuers.find(is_issuer)?;
+    Some(format!(
+        "the certificate is still accepted, because its issuer, {}, is trusted: the issuer has to revoke it, and \
+         `takt trust add FILE.crl` adds its new revocation list",
+        printable(&issuer.subject)
+    ))
 }
 
 /// Returns the certificate that `text` names: the beginning of a thumbprint of one of `known`, or a file.

@@ -1,9 +1,14 @@
 //! Certificates in the folders of this user.
 
+use serde_json::json;
 use takt_app::certificates;
 use takt_crypto::{Certificate, CertificateStore, KeyKind, StoreError, StoredCertificate};
 
-use super::listing::{self, Listed, ListedRevocations, key_of, printable, validity};
+use super::changed::Changed;
+use super::listing::{
+    self, Listed, ListedRevocations, certificate_row, key_of, list_row, printable, validity,
+};
+use crate::output::joined as joined_objects;
 use crate::{explain, output};
 
 /// Returns all certificates with their folders.
@@ -47,7 +52,7 @@ fn find(store: &CertificateStore, text: &str) -> miette::Result<Certificate> {
     listing::find(known.map(|(_, stored)| stored.certificate), text)
 }
 
-pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette::Result<()> {
+pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette::Result<Changed> {
     if let Some(list) = listing::revocation_list(text)? {
         let path = store
             .add_revocation_list(&list)
@@ -59,24 +64,28 @@ pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette:
                 ),
                 error => explain::store(&error),
             })?;
-        output::line(format_args!("{} is in use", path.display()));
-        listing::warn_of_list(&list, &known(store));
-        return Ok(());
+        return Ok(Changed {
+            text: format!("{} is in use", path.display()),
+            object: list_row(Some("trusted"), &list, Some(&path)),
+            warnings: listing::shortcomings_of_list(&list, &known(store)),
+        });
     }
     let certificate = find(store, text)?;
-    let (path, is) = match issuer {
-        true => (store.add_issuer(&certificate), "completes chains"),
-        false => (store.trust(&certificate), "is trusted"),
+    let (folder, path, is) = match issuer {
+        true => ("issuer", store.add_issuer(&certificate), "completes chains"),
+        false => ("trusted", store.trust(&certificate), "is trusted"),
     };
-    path.map_err(|error| explain::store(&error))?;
-    output::line(format_args!(
-        "{} ({}) {is}",
-        printable(&certificate.subject),
-        certificate.thumbprint
-    ));
+    let path = path.map_err(|error| explain::store(&error))?;
     let lists = store.revocation_lists().concat();
-    listing::warn_of_shortcomings(&certificate, &known(store), &lists);
-    Ok(())
+    Ok(Changed {
+        text: format!(
+            "{} ({}) {is}",
+            printable(&certificate.subject),
+            certificate.thumbprint
+        ),
+        object: certificate_row(Some(folder), &certificate, Some(&path)),
+        warnings: listing::shortcomings(&certificate, &known(store), &lists),
+    })
 }
 
 /// Returns the certificates of trusted applications and of issuers.
@@ -85,16 +94,13 @@ fn known(store: &CertificateStore) -> Vec<Certificate> {
     [&*trust.trusted, &*trust.issuers].concat()
 }
 
-pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()> {
+pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<Changed> {
     if let Some(list) = listing::revocation_list(text)? {
         return match store
             .remove_revocation_list(&list)
             .map_err(|error| explain::store(&error))?
         {
-            true => {
-                listing::say_removed(&list);
-                Ok(())
-            }
+            true => Ok(listing::removed(&list)),
             false => Err(explain::with_help(
                 "no revocation list of this issuer is in use",
                 "`takt trust list` shows the lists.",
@@ -110,14 +116,17 @@ pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()>
         ));
     }
     let rejected = store.reject(&certificate);
-    rejected.map_err(|error| explain::store(&error))?;
-    output::line(format_args!(
-        "{} ({}) is not trusted any more; its open connections end",
-        printable(&certificate.subject),
-        certificate.thumbprint
-    ));
-    listing::warn_of_issuer(&certificate, &store.trust_list().trusted);
-    Ok(())
+    let path = rejected.map_err(|error| explain::store(&error))?;
+    let warning = listing::accepted_by_issuer(&certificate, &store.trust_list().trusted);
+    Ok(Changed {
+        text: format!(
+            "{} ({}) is not trusted any more; its open connections end",
+            printable(&certificate.subject),
+            certificate.thumbprint
+        ),
+        object: certificate_row(Some("rejected"), &certificate, Some(&path)),
+        warnings: warning.into_iter().collect(),
+    })
 }
 
 pub(super) fn renew(
@@ -126,6 +135,7 @@ pub(super) fn renew(
     hosts: &[String],
     key: Option<KeyKind>,
     self_signed: bool,
+    tell: impl Fn(Changed) -> miette::Result<()>,
 ) -> miette::Result<()> {
     let wanted = KeyKind::ALL.into_iter();
     let wanted = wanted.filter(|kind| key.is_none_or(|key| key == *kind));
@@ -155,10 +165,17 @@ pub(super) fn renew(
         let new = certificates::describe(name, &uri, kept.chain(hosts.iter().cloned()).collect());
         let identity = store.renew(&new, kind);
         let identity = identity.map_err(|error| explain::store(&error))?;
-        output::line(format_args!(
-            "{name} has a new {kind} certificate, {}; peers have to trust it",
-            identity.thumbprint()
-        ));
+        let own = store.own_certificates().into_iter();
+        let mut own = own.filter(|one| one.certificate.thumbprint == identity.thumbprint());
+        let path = own.next().map(|one| one.path);
+        tell(Changed {
+            text: format!(
+                "{name} has a new {kind} certificate, {}; peers have to trust it",
+                identity.thumbprint()
+            ),
+            object: certificate_row(Some("own"), identity.certificate(), path.as_deref()),
+            warnings: Vec::new(),
+        })?;
         renewed += 1;
     }
     match renewed {
@@ -170,9 +187,9 @@ pub(super) fn renew(
     }
 }
 
-pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
+pub(super) fn show(store: &CertificateStore, text: &str, json: bool) -> miette::Result<()> {
     if let Some(list) = listing::revocation_list(text)? {
-        listing::show_list(&list);
+        listing::show_list(&list, json);
         return Ok(());
     }
     let one = find(store, text)?;
@@ -180,7 +197,19 @@ pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
         true => "-".to_owned(),
         false => printable(&parts.join(", ")),
     };
-    let addresses = one.addresses.iter().map(ToString::to_string).collect();
+    let addresses: Vec<String> = one.addresses.iter().map(ToString::to_string).collect();
+    if json {
+        output::line(joined_objects(
+            certificate_row(None, &one, None),
+            json!({
+                "issuer": one.issuer,
+                "serialNumber": listing::hexadecimal(&one.serial),
+                "hostNames": one.host_names,
+                "addresses": addresses,
+            }),
+        ));
+        return Ok(());
+    }
     for (what, value) in [
         ("subject", printable(&one.subject)),
         ("issuer", printable(&one.issuer)),

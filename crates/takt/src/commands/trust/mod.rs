@@ -1,5 +1,6 @@
 //! `takt trust`: the certificates that this user's applications, or a server, have, trust and have rejected.
 
+mod changed;
 mod listing;
 mod local;
 mod remote;
@@ -7,10 +8,10 @@ mod remote;
 use takt_app::certificates;
 use takt_crypto::KeyKind;
 
-use crate::arguments::{TrustArguments, TrustCommand};
+use crate::arguments::{Given, TrustArguments, TrustCommand};
 use crate::explain;
 
-pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
+pub fn run(arguments: &TrustArguments, given: &Given) -> miette::Result<()> {
     let folder = arguments.certificates.as_ref();
     let path = folder.map(|folder| &**folder);
     let store = match &arguments.command {
@@ -21,7 +22,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
         _ => certificates::open_store(path),
     };
     let store = store.map_err(|error| explain::certificates(&error))?;
-    let connect = |remote| remote::connect(remote, folder);
+    let connect = |remote| remote::connect(remote, folder, given);
     match &arguments.command {
         TrustCommand::List { json, remote } => match connect(remote)? {
             Some(mut client) => remote::list(&mut client, *json),
@@ -30,14 +31,21 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
         TrustCommand::Add {
             subject,
             issuer,
+            json,
             remote,
         } => match connect(remote)? {
-            Some(mut client) => remote::add(&mut client, &store, subject, *issuer),
-            None => local::add(&store, subject, *issuer),
+            Some(mut client) => {
+                remote::add(&mut client, &store, subject, *issuer)?.tell(*json, remote)
+            }
+            None => local::add(&store, subject, *issuer)?.tell(*json, remote),
         },
-        TrustCommand::Reject { subject, remote } => match connect(remote)? {
-            Some(mut client) => remote::reject(&mut client, subject),
-            None => local::reject(&store, subject),
+        TrustCommand::Reject {
+            subject,
+            json,
+            remote,
+        } => match connect(remote)? {
+            Some(mut client) => remote::reject(&mut client, subject)?.tell(*json, remote),
+            None => local::reject(&store, subject)?.tell(*json, remote),
         },
         TrustCommand::Renew {
             name,
@@ -47,17 +55,20 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             ca,
             ca_key,
             days,
+            json,
             remote,
         } => match connect(remote)? {
             Some(mut client) => {
                 let ca = ca.as_deref().zip(ca_key.as_deref());
-                remote::renew(&mut client, key.unwrap_or(KeyKind::Rsa), ca, *days)
+                let renewed = remote::renew(&mut client, key.unwrap_or(KeyKind::Rsa), ca, *days)?;
+                renewed.tell(*json, remote)
             }
             None => {
                 let name = name.as_deref().unwrap_or_default();
-                local::renew(&store, name, host, *key, *self_signed)
+                let tell = |changed: changed::Changed| changed.tell(*json, remote);
+                local::renew(&store, name, host, *key, *self_signed, tell)
             }
         },
-        TrustCommand::Show { certificate } => local::show(&store, certificate),
+        TrustCommand::Show { certificate, json } => local::show(&store, certificate, *json),
     }
 }

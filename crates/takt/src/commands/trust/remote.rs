@@ -10,11 +10,12 @@ use takt_ua::enumerations::TrustListMasks;
 use takt_ua::structures::TrustListDataType;
 use takt_ua::{ByteString, StatusCode};
 
-use super::listing::{self, Listed, ListedRevocations, printable};
-use crate::arguments::TrustServerArguments;
+use super::changed::Changed;
+use super::listing::{self, Listed, ListedRevocations, certificate_row, list_row, printable};
+use crate::arguments::{Given, TrustServerArguments};
 use crate::commands::connect::reverse;
 use crate::commands::user::password;
-use crate::{explain, output};
+use crate::explain;
 
 /// Seconds of a day.
 const DAY: u64 = 24 * 3600;
@@ -23,13 +24,16 @@ const DAY: u64 = 24 * 3600;
 pub(super) fn connect(
     arguments: &TrustServerArguments,
     certificates: Option<&PathBuf>,
+    given: &Given,
 ) -> miette::Result<Option<Client>> {
     let Some(server) = &arguments.server else {
-        let is_given = arguments.security.is_given() || arguments.reverse.listen.is_some();
+        let is_given = arguments.security.is_given()
+            || arguments.reverse.listen.is_some()
+            || given.has("timeout");
         return match is_given {
             false => Ok(None),
             true => Err(explain::with_help(
-                "a user, and the security of a connection, are for --server only",
+                "a user, and the security and the timeout of a connection, are for --server only",
                 "--server opc.tcp://HOST:PORT names the server whose certificates are managed.",
             )),
         };
@@ -118,7 +122,7 @@ pub(super) fn add(
     store: &CertificateStore,
     text: &str,
     issuer: bool,
-) -> miette::Result<()> {
+) -> miette::Result<Changed> {
     let mut trust = client.read_trust_list().map_err(explained)?;
     if let Some(list) = listing::revocation_list(text)? {
         let known = known_certificates(&trust);
@@ -132,22 +136,26 @@ pub(super) fn add(
         remove_lists_of(&list.issuer, &mut trust.trusted_crls);
         trust.trusted_crls.push(ByteString::from(list.der()));
         write(client, trust, TrustListMasks::TrustedCrls)?;
-        output::line(format_args!("{text} is in use"));
-        listing::warn_of_list(&list, &known);
-        return Ok(());
+        return Ok(Changed {
+            text: format!("{text} is in use"),
+            object: list_row(Some("trusted"), &list, None),
+            warnings: listing::shortcomings_of_list(&list, &known),
+        });
     }
     let rejected = client.rejected_certificates().map_err(explained)?;
     let known = parsed(&rejected).chain(parsed(&trust.issuer_certificates));
     let known = known.chain(parsed(&trust.trusted_certificates));
     let own = store.own_certificates().into_iter();
     let certificate = listing::find(known.chain(own.map(|one| one.certificate)), text)?;
-    let (list, other, is) = match issuer {
+    let (folder, list, other, is) = match issuer {
         true => (
+            "issuer",
             &mut trust.issuer_certificates,
             &mut trust.trusted_certificates,
             "completes chains",
         ),
         false => (
+            "trusted",
             &mut trust.trusted_certificates,
             &mut trust.issuer_certificates,
             "is trusted",
@@ -163,13 +171,15 @@ pub(super) fn add(
     let lists: Vec<RevocationList> = lists.collect();
     let both = TrustListMasks::TrustedCertificates.0 | TrustListMasks::IssuerCertificates.0;
     write(client, trust, TrustListMasks(both))?;
-    output::line(format_args!(
-        "{} ({}) {is} at the server",
-        printable(&certificate.subject),
-        certificate.thumbprint
-    ));
-    listing::warn_of_shortcomings(&certificate, &known, &lists);
-    Ok(())
+    Ok(Changed {
+        text: format!(
+            "{} ({}) {is} at the server",
+            printable(&certificate.subject),
+            certificate.thumbprint
+        ),
+        object: certificate_row(Some(folder), &certificate, None),
+        warnings: listing::shortcomings(&certificate, &known, &lists),
+    })
 }
 
 fn lists_in(lists: &[ByteString]) -> impl Iterator<Item = RevocationList> {
@@ -201,7 +211,7 @@ fn write(
     client.write_trust_list(&trust).map_err(explained)
 }
 
-pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
+pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<Changed> {
     let mut trust = client.read_trust_list().map_err(explained)?;
     if let Some(list) = listing::revocation_list(text)? {
         let before = trust.trusted_crls.len();
@@ -213,8 +223,7 @@ pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
             ));
         }
         write(client, trust, TrustListMasks::TrustedCrls)?;
-        listing::say_removed(&list);
-        return Ok(());
+        return Ok(listing::removed(&list));
     }
     let trusted: Vec<_> = parsed(&trust.trusted_certificates).collect();
     let issuers = parsed(&trust.issuer_certificates);
@@ -223,12 +232,15 @@ pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
     client
         .remove_certificate(&thumbprint, trusted.contains(&certificate))
         .map_err(explained)?;
-    output::line(format_args!(
-        "{} ({thumbprint}) is not trusted any more at the server; its open connections end",
-        printable(&certificate.subject),
-    ));
-    listing::warn_of_issuer(&certificate, &trusted);
-    Ok(())
+    let warning = listing::accepted_by_issuer(&certificate, &trusted);
+    Ok(Changed {
+        text: format!(
+            "{} ({thumbprint}) is not trusted any more at the server; its open connections end",
+            printable(&certificate.subject),
+        ),
+        object: certificate_row(None, &certificate, None),
+        warnings: warning.into_iter().collect(),
+    })
 }
 
 pub(super) fn renew(
@@ -236,7 +248,7 @@ pub(super) fn renew(
     kind: KeyKind,
     ca: Option<(&Path, &Path)>,
     days: u32,
-) -> miette::Result<()> {
+) -> miette::Result<Changed> {
     let Some((certificate, key)) = ca else {
         return Err(explain::with_help(
             "the new certificate of a server is signed by an issuer (CA)",
@@ -269,10 +281,13 @@ pub(super) fn renew(
     client
         .update_certificate(kind, new.der(), &[ca.certificate().der()])
         .map_err(explained)?;
-    output::line(format_args!(
-        "the server has a new {kind} certificate, {}, signed by {}; new connections use it",
-        new.thumbprint,
-        printable(&ca.certificate().subject)
-    ));
-    Ok(())
+    Ok(Changed {
+        text: format!(
+            "the server has a new {kind} certificate, {}, signed by {}; new connections use it",
+            new.thumbprint,
+            printable(&ca.certificate().subject)
+        ),
+        object: certificate_row(Some("own"), &new, None),
+        warnings: Vec::new(),
+    })
 }

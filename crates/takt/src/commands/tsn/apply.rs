@@ -1,10 +1,13 @@
 //! `takt tsn apply`.
 
-use takt_tsn::{ApplyOutcome, ShellCommand, apply, changes, kernel_state, plan_for_interface};
+use serde_json::{Value, json};
+use takt_tsn::{
+    ApplyOutcome, PortPlan, ShellCommand, apply, changes, kernel_state, plan_for_interface,
+};
 
 use super::{advice, ports, script, system};
 use crate::arguments::TsnApplyArguments;
-use crate::output;
+use crate::output::{self, joined};
 
 pub(super) fn run(arguments: &TsnApplyArguments) -> miette::Result<()> {
     let input = ports::one_port(&arguments.port)?;
@@ -16,6 +19,14 @@ pub(super) fn run(arguments: &TsnApplyArguments) -> miette::Result<()> {
         let state = kernel_state(&mut executor, &plan.interface);
         let (state, _) = state.map_err(|error| advice::system(&error))?;
         let commands = changes(&plan, &state);
+        if arguments.json {
+            let commands: Vec<String> = commands.iter().map(ToString::to_string).collect();
+            output::line(joined(
+                object(&plan, "planned"),
+                json!({"commands": commands}),
+            ));
+            return Ok(());
+        }
         commands
             .iter()
             .flat_map(ShellCommand::lines)
@@ -26,14 +37,28 @@ pub(super) fn run(arguments: &TsnApplyArguments) -> miette::Result<()> {
     }
     let states = system::states(&arguments.system);
     let outcome = apply(&plan, &mut executor, &states).map_err(|error| advice::apply(&error))?;
-    let done = match outcome {
-        ApplyOutcome::Applied => "configured, and read back",
-        ApplyOutcome::Unchanged => "configured already",
+    let (name, done) = match outcome {
+        ApplyOutcome::Applied => ("applied", "configured, and read back"),
+        ApplyOutcome::Unchanged => ("unchanged", "configured already"),
     };
-    output::line(format_args!(
+    let text = format_args!(
         "{}: {} of {}: {done}",
         plan.interface, plan.discipline, plan.port
-    ));
-    script::warnings(&plan).iter().for_each(output::complain);
+    );
+    output::tell(arguments.json, || object(&plan, name), text);
+    if !arguments.json {
+        script::warnings(&plan).iter().for_each(output::complain);
+    }
     Ok(())
+}
+
+/// Returns the outcome for programs.
+fn object(plan: &PortPlan, outcome: &str) -> Value {
+    json!({
+        "interface": plan.interface,
+        "port": plan.port,
+        "discipline": plan.discipline,
+        "outcome": outcome,
+        "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
 }

@@ -1,0 +1,22 @@
+//! Reasons why gates and shapers of Linux in software guarantee a class nothing.
+
+use crate::Rational;
+
+/// Reason why a class has no guaranteed service in software.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoService {
+    /// Its gate is open together with that of another class: releases of Linux differ in the class that they serve first.
+    SharedWindow(usize),
+    /// Frames of other classes in the driver can fill each of its windows: bits of these frames.
+    ShortWindows(Rational),
+    /// A shaper behind gates: the kernel takes a frame from it, and with it credit, to look at the frame while the gate is closed.
+    ShaperBehindGates,
+    /// A shaper below another class: it gains no credit while it has some and waits.
+    ShaperBelow(usize),
+    /// A shaper whose frames can come closer together than the driver can send them behind a frame of a lower class.
+    ShaperTooFast,
+    /// A rate of the link for which the kernel's time of a byte is not exact.
+    LinkRate,
+    /// More frames of the class can come while one waits than the bound takes into account.
+    ManyFrames,
+}

@@ -1,0 +1,238 @@
+//! Gates and shapers of Linux in software: `sch_taprio` and `sch_cbs` without offload. `docs/bounds.md` derives the curves.
+//!
+//! Both hand frames to the driver before the link is free. A frame in the driver is neither gated nor shaped any more.
+
+use super::gates::GateControlList;
+use super::losses::Losses;
+use super::no_service::NoService;
+use super::{ClassService, EgressPort, InSoftware, PortError, TransmissionSelection};
+use crate::Rational;
+use crate::curve::Curve;
+
+/// Frames that `sch_taprio` hands over together: the first one, and eight more of its class (`try_bulk_dequeue_skb_slow`).
+const TOGETHER: u32 = 9;
+/// Bits of a frame on the wire that `sch_cbs` does not count: check sequence, preamble and interframe gap.
+const UNCOUNTED: u32 = 192;
+/// Bits of credit that each frame of a shaper can lose to rounding, besides those of arrivals behind it: a byte when it comes, one
+/// when the hardware takes it, and the nanoseconds and bytes per second of the kernel.
+const ROUNDED: u32 = 92;
+/// Highest rate of a link for which the kernel knows the time of a byte exactly enough, in bit/s.
+const FASTEST: u64 = 400_000_000_000;
+
+/// A port whose gates and shapers are those of Linux in software.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SoftwarePort {
+    /// Most frames of each class in the driver, besides the one on the link.
+    pub driver_queue: u32,
+    /// Seconds that the clock of the node advances in a second.
+    pub speed: Rational,
+    /// Settings of each class with a shaper.
+    pub shapers: Vec<Option<SoftwareShaper>>,
+    /// Most frames of a shaped class that come while one of its frames waits. The bound holds if no more come.
+    pub later: u32,
+}
+
+/// Settings of `sch_cbs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SoftwareShaper {
+    /// idleSlope as configured, in bit/s.
+    pub idle_slope: Rational,
+    /// Credit that a bit costs: idleSlope and sendSlope, divided by the rate of the link.
+    pub cost: Rational,
+    /// hiCredit in bits.
+    pub hi_credit: Rational,
+}
+
+impl SoftwarePort {
+    /// As [`Self::later`]: any number. Then no shaper has a guaranteed service.
+    pub const ANY: u32 = u32::MAX;
+}
+
+impl EgressPort {
+    /// Returns true if rounding can take more credit from a shaper in software than its service takes into account, with these
+    /// arrivals and this delay of the class.
+    pub(crate) fn loses_more(&self, class: usize, arrival: &Curve, delay: &Rational) -> bool {
+        let software = self.software.get(class).and_then(Option::as_ref);
+        let losses = software.and_then(|it| it.losses.as_ref());
+        let class = self.classes.get(class);
+        class.zip(losses).is_some_and(|(class, losses)| {
+            losses.are_more(&class.shortest, &class.longest, arrival, delay)
+        })
+    }
+
+    /// Returns the port with gates and shapers of Linux in software. Gates come before ([`Self::with_gates`]). Gates of
+    /// `txtime-assist` have no effect of their own, and stay as they are.
+    ///
+    /// # Errors
+    /// None that a valid port can cause.
+    pub fn in_software(mut self, software: &SoftwarePort) -> Result<Self, PortError> {
+        let gates = self.gates.clone();
+        let gates = gates.filter(|gates| gates.txtime_delay().is_none());
+        let mut classes = Vec::with_capacity(self.classes.len());
+        for class in 0..self.classes.len() {
+            classes.push(match (&gates, self.is_shaped(class)) {
+                (Some(gates), _) => Some(self.gated_in_software(gates, class, software)?),
+                (None, true) => Some(self.shaped_in_software(class, software)?),
+                (None, false) => None,
+            });
+        }
+        self.software = classes;
+        Ok(self)
+    }
+
+    /// Returns the reason why a class has no guaranteed service in software, if it has none.
+    pub fn no_service(&self, class: usize) -> Option<&NoService> {
+        self.software.get(class)?.as_ref()?.none.as_ref()
+    }
+
+    /// Returns the service of a class that is alone in its windows. In each window, frames of others that are in the driver go first.
+    fn gated_in_software(
+        &self,
+        gates: &GateControlList,
+        class: usize,
+        software: &SoftwarePort,
+    ) -> Result<InSoftware, PortError> {
+        let rate = &self.link_rate;
+        let shaping = Curve::leaky_bucket(Rational::ZERO, rate.clone())?;
+        let none = |reason| Ok(no_service(reason, shaping.clone()));
+        if self.is_shaped(class) {
+            return none(NoService::ShaperBehindGates);
+        }
+        let used = |other: &usize| *other != class && !self.classes[*other].longest.is_zero();
+        let others: Vec<usize> = (0..self.classes.len()).filter(used).collect();
+        if let Some(other) = others.iter().find(|other| gates.overlap(class, **other)) {
+            return none(NoService::SharedWindow(*other));
+        }
+        let megabits = rate / Rational::from(1_000_000);
+        if Rational::from(megabits.floor()) != megabits || *rate > Rational::from(FASTEST) {
+            return none(NoService::LinkRate);
+        }
+        let longest = others.iter().map(|other| &self.classes[*other].longest);
+        let longest = longest.max().cloned().unwrap_or(Rational::ZERO);
+        let spilled = longest * Rational::from(frames_of_others(others.len(), software));
+        let frame = &self.classes[class].longest / rate;
+        let minimum =
+            match gates.after_others(class, &frame, &(&spilled / rate), rate, &software.speed) {
+                Some(service) => service,
+                None => Curve::rate_latency(rate.clone(), Rational::ZERO)?,
+            };
+        if minimum.long_term_rate().is_some_and(Rational::is_zero) {
+            return none(NoService::ShortWindows(spilled));
+        }
+        Ok(InSoftware {
+            service: ClassService {
+                strict: minimum.clone(),
+                minimum,
+                shaping,
+            },
+            none: None,
+            losses: None,
+        })
+    }
+
+    /// Returns the service of the highest class, with a shaper in software, and the most bits that leave of any shaped class.
+    fn shaped_in_software(
+        &self,
+        class: usize,
+        software: &SoftwarePort,
+    ) -> Result<InSoftware, PortError> {
+        let link = Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())?;
+        let settings = software.shapers.get(class).and_then(Option::as_ref);
+        let TransmissionSelection::CreditBased { idle_slope } = &self.classes[class].selection
+        else {
+            return Ok(no_service(NoService::ShaperTooFast, link));
+        };
+        let Some(settings) = settings else {
+            return Ok(no_service(NoService::ShaperTooFast, link));
+        };
+        let own = &self.classes[class];
+        let shaping = self.shaping_in_software(class, idle_slope, settings, software)?;
+        let used = |other: &usize| !self.classes[*other].longest.is_zero();
+        if let Some(higher) = (0..class).find(used) {
+            return Ok(no_service(NoService::ShaperBelow(higher), shaping));
+        }
+        if software.later == SoftwarePort::ANY {
+            return Ok(no_service(NoService::ManyFrames, shaping));
+        }
+        // The rate at which the kernel gains credit, in seconds of the link. It counts whole bytes per second.
+        let gained = &settings.idle_slope * &software.speed;
+        let bits = |bits: u32| Rational::from(bits);
+        let slack = bits(UNCOUNTED) * &gained / idle_slope - bits(ROUNDED);
+        // Least time from one frame to the next.
+        let apart = |frame: &Rational| (frame - bits(UNCOUNTED)) / idle_slope - bits(24) / &gained;
+        let least = apart(&own.shortest);
+        let blocking = self.longest_below(class) / &self.link_rate;
+        let is_slow = slack > Rational::ZERO
+            && gained >= Rational::from(10_000)
+            && gained <= Rational::from(10_000_000_000_u64)
+            && least >= &own.shortest / &self.link_rate
+            && apart(&own.longest) >= &own.longest / &self.link_rate
+            && &least * Rational::from(software.driver_queue) >= blocking;
+        if !is_slow {
+            return Ok(no_service(NoService::ShaperTooFast, shaping));
+        }
+        let losses = Losses {
+            gained,
+            slack,
+            later: software.later.into(),
+            driver_queue: software.driver_queue.into(),
+        };
+        let latency = blocking + losses.latency();
+        Ok(InSoftware {
+            service: ClassService {
+                minimum: Curve::rate_latency(idle_slope.clone(), latency)?,
+                strict: Curve::zero(),
+                shaping,
+            },
+            none: None,
+            losses: Some(losses),
+        })
+    }
+
+    /// Returns the most bits of a shaped class that leave in any interval: those for which there is credit, the frame that makes it
+    /// negative, and those in the driver before.
+    fn shaping_in_software(
+        &self,
+        class: usize,
+        idle_slope: &Rational,
+        settings: &SoftwareShaper,
+        software: &SoftwarePort,
+    ) -> Result<Curve, PortError> {
+        let own = &self.classes[class];
+        let link = Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())?;
+        let counted =
+            &own.shortest - Rational::from(UNCOUNTED) - Rational::from(8) / &settings.cost;
+        if counted <= Rational::ZERO {
+            return Ok(link);
+        }
+        let more = &own.shortest / counted;
+        let nanosecond = Rational::from_parts(1.into(), 1_000_000_000_u32.into());
+        let credit = &settings.hi_credit / &settings.cost + idle_slope * nanosecond;
+        let in_driver = &own.longest * Rational::from(u64::from(software.driver_queue) + 2);
+        let burst = &more * credit + in_driver;
+        Ok(link.minimum(&Curve::leaky_bucket(burst, more * idle_slope)?))
+    }
+}
+
+fn no_service(reason: NoService, shaping: Curve) -> InSoftware {
+    InSoftware {
+        service: ClassService {
+            minimum: Curve::zero(),
+            strict: Curve::zero(),
+            shaping,
+        },
+        none: Some(reason),
+        losses: None,
+    }
+}
+
+/// Returns the most frames of so many other classes that have passed their gates and are not sent yet: that on the link, those in the
+/// driver, those released together, and one of another class that was released behind them.
+fn frames_of_others(others: usize, software: &SoftwarePort) -> u64 {
+    let count = u64::try_from(others).unwrap_or(u64::MAX);
+    match others {
+        0 => 0,
+        _ => (u64::from(software.driver_queue).saturating_mul(count))
+            .saturating_add(u64::from(TOGETHER) + 1 + u64::from(others > 1)),
+    }
+}

@@ -1,0 +1,322 @@
+//! Writes of attributes by Providers: each may write those of its own nodes, and the values that the registry keeps for it.
+//!
+//! A thread of its own carries them out, so that many large attributes delay no other client. Like NodeManagement, each Write is
+//! answered when it is durable.
+
+use std::io;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Weak};
+
+use takt_app::refusals::shown;
+use takt_space::{
+    AddressSpace, AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations,
+    RemoteRequest, RemoteResults, RemoteSource, RemoteWrite, SourceKey, Value,
+};
+use takt_ua::{NodeId, NodeIdRef, StatusCode, UaString, Variant, ids};
+
+use super::Rules;
+use crate::database::DatabaseError;
+use crate::forwarding::Naming;
+use crate::names::Owner;
+
+/// AttributeIds (OPC 10000-6, A.1).
+const VALUE: u32 = 13;
+const USER_ACCESS_LEVEL: u32 = 18;
+
+/// Longest URI of a namespace in bytes.
+const LONGEST_URI: usize = 1024;
+
+/// The rules for Writes of attributes.
+pub(crate) struct OwnAttributes {
+    rules: Weak<Rules>,
+    writer: Arc<Writer>,
+}
+
+/// The thread that carries out the Writes. It ends when this is dropped.
+struct Writer {
+    /// Those of one request run in its order.
+    key: SourceKey,
+    requests: Sender<RemoteRequest>,
+}
+
+impl OwnAttributes {
+    /// Starts the thread for the attributes of a registry.
+    pub(crate) fn start(rules: &Arc<Rules>) -> io::Result<Arc<Self>> {
+        let (send, requests) = mpsc::channel::<RemoteRequest>();
+        let of_thread = Arc::downgrade(rules);
+        let run = move || {
+            for request in requests {
+                let Some(rules) = of_thread.upgrade() else {
+                    return;
+                };
+                rules.write_all(request);
+            }
+        };
+        std::thread::Builder::new()
+            .name("attributes".to_owned())
+            .spawn(run)?;
+        Ok(Arc::new(Self {
+            rules: Arc::downgrade(rules),
+            writer: Arc::new(Writer {
+                key: SourceKey::new(),
+                requests: send,
+            }),
+        }))
+    }
+}
+
+impl AttributeWrites for OwnAttributes {
+    fn masks(&self, caller: &Caller, node: &NodeRef<'_>) -> (u32, u32) {
+        let Some(rules) = self.rules.upgrade() else {
+            return (0, 0);
+        };
+        let namespace = node.node_id().namespace;
+        match rules.provider_of_namespace(namespace) {
+            None => (0, 0),
+            Some(owner) => {
+                let mask = node.owner_write_mask();
+                let is_owner = rules
+                    .providers
+                    .speaker(caller)
+                    .is_some_and(|(name, _)| name == owner);
+                (mask, if is_owner { mask } else { 0 })
+            }
+        }
+    }
+
+    fn writer(&self, node: &NodeRef<'_>, attribute_id: u32) -> Option<Arc<dyn RemoteSource>> {
+        if is_namespace_array(node.node_id(), attribute_id) {
+            return Some(Arc::clone(&self.writer) as _);
+        }
+        let rules = self.rules.upgrade()?;
+        rules.provider_of_namespace(node.node_id().namespace)?;
+        let is_written = match attribute_id {
+            VALUE => matches!(node.value(), Some(Value::Stored(_))),
+            USER_ACCESS_LEVEL => node.variable().is_some(),
+            // The bits of a WriteMask have another order than the attributes: the Write itself finds out.
+            _ => node.definition().is_some(),
+        };
+        is_written.then(|| Arc::clone(&self.writer) as _)
+    }
+}
+
+impl RemoteSource for Writer {
+    fn key(&self) -> SourceKey {
+        self.key
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        // The memory of waiting requests counts for their Sessions.
+        if let Err(mpsc::SendError(request)) = self.requests.send(request) {
+            let failed = request.operations.failed(StatusCode::BadShutdown);
+            request.reply.answer(failed);
+        }
+    }
+}
+
+impl Rules {
+    /// Carries out the Writes of a request, and answers when they are durable.
+    fn write_all(&self, request: RemoteRequest) {
+        let (RemoteOperations::Write(writes), Some(caller)) =
+            (&request.operations, &request.caller)
+        else {
+            let failed = request.operations.failed(StatusCode::BadInternalError);
+            return request.reply.answer(failed);
+        };
+        // Before the Writes: a loss from here on may be that of their changes.
+        let losses = self.database.losses();
+        let results = writes
+            .iter()
+            .map(|write| match self.write(caller, write, losses) {
+                Ok(()) => StatusCode::Good,
+                Err(status) => status,
+            });
+        let mut results: Vec<StatusCode> = results.collect();
+        let reply = request.reply;
+        let then = move |settled: Result<(), Arc<DatabaseError>>| {
+            if settled.is_err() {
+                for good in results.iter_mut().filter(|result| result.is_good()) {
+                    *good = StatusCode::BadResourceUnavailable;
+                }
+            }
+            reply.answer(RemoteResults::Write(results));
+        };
+        self.database.settle(Some(losses), Box::new(then));
+    }
+
+    fn write(&self, caller: &Caller, write: &RemoteWrite, losses: u64) -> Result<(), StatusCode> {
+        let value = write.value.value.clone().unwrap_or_default();
+        let (node, attribute_id) = (&write.node_id, write.attribute_id);
+        if is_namespace_array(node.as_ref(), attribute_id) {
+            return self.add_namespaces(caller, value, losses);
+        }
+        self.own(caller, node, attribute_id)?;
+        if attribute_id == USER_ACCESS_LEVEL {
+            return self.is_access_level(node, &value);
+        }
+        self.change(caller, losses, |edit| {
+            let change = edit.plan_set_attribute(node, attribute_id, value)?;
+            Ok(((), vec![change]))
+        })
+    }
+
+    /// Adds namespaces for a Provider: it writes the NamespaceArray with more URIs at its end.
+    fn add_namespaces(
+        &self,
+        caller: &Caller,
+        value: Variant,
+        losses: u64,
+    ) -> Result<(), StatusCode> {
+        let Some((name, _)) = self.providers.speaker(caller) else {
+            return Err(self.refuse_change(
+                caller,
+                &"only a registered Provider adds namespaces, after its Object of ProviderType",
+            ));
+        };
+        let given = Vec::<UaString>::try_from(value).map_err(|_| StatusCode::BadTypeMismatch)?;
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        let present = space.namespaces().all();
+        let is_longer = given.len() >= present.len()
+            && given
+                .iter()
+                .zip(&present)
+                .all(|(given, present)| given.as_str() == present.as_ref());
+        if !is_longer {
+            let _ =
+                self.refuse_change(caller, &"the NamespaceArray only gets more URIs at its end");
+            return Err(StatusCode::BadOutOfRange);
+        }
+        for (index, uri) in given.iter().enumerate().skip(present.len()) {
+            self.add_namespace(caller, &name, (index, uri.as_str()), losses)?;
+        }
+        Ok(())
+    }
+
+    fn add_namespace(
+        &self,
+        caller: &Caller,
+        provider: &str,
+        (position, uri): (usize, &str),
+        losses: u64,
+    ) -> Result<(), StatusCode> {
+        // The URIs of Takt say to whom their namespaces belong.
+        if Naming::is_reserved(uri) || uri.len() > LONGEST_URI {
+            return Err(self.refuse_change(
+                caller,
+                &format_args!("the namespace {} cannot be that of a Provider", shown(uri)),
+            ));
+        }
+        let owner = self.names.admit_namespace(caller, provider)?;
+        let index = self.change(caller, losses, |edit| {
+            let index = edit.space().namespaces().index_or_next(uri);
+            let index = index.map_err(|error| error.status_code())?;
+            // Another client may have added the URI meanwhile, or the array has a free place before its end.
+            if usize::from(index) != position || edit.space().namespaces().contains(index) {
+                return Err(StatusCode::BadOutOfRange);
+            }
+            let uri = uri.to_owned();
+            Ok((index, vec![Change::AddNamespace { index, uri }]))
+        })?;
+        self.give_namespace(provider, index, owner)
+    }
+
+    /// Gives a namespace that belongs to nobody to a Provider.
+    pub(super) fn take_namespace(
+        &self,
+        caller: &Caller,
+        provider: &str,
+        namespace: u16,
+    ) -> Result<(), StatusCode> {
+        let owner = self.names.admit_namespace(caller, provider)?;
+        self.give_namespace(provider, namespace, owner)
+    }
+
+    fn give_namespace(
+        &self,
+        provider: &str,
+        namespace: u16,
+        owner: Owner,
+    ) -> Result<(), StatusCode> {
+        self.names.set(namespace, owner);
+        self.names.set_additional(namespace, provider);
+        let kept = self.database.set_additional(namespace, provider, owner);
+        kept.map_err(|error| super::refuse(&error))
+    }
+
+    /// Notes the namespaces of the NamespaceArray that belong to nobody: those of Providers that were forgotten before the registry
+    /// was started.
+    pub(crate) fn note_vacant(&self, space: &AddressSpace) {
+        let used = space.namespaces_with_nodes();
+        for (index, uri) in (0_u16..).zip(space.namespaces().all()) {
+            if !used.contains(&index) && !Naming::is_reserved(&uri) && !self.names.is_taken(index) {
+                self.names.set_vacant(index);
+            }
+        }
+    }
+
+    /// Checks that the caller may write an attribute of a node.
+    fn own(&self, caller: &Caller, node: &NodeId, attribute_id: u32) -> Result<(), StatusCode> {
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        let view = space.view();
+        let target = view.node(node).ok_or(StatusCode::BadNodeIdUnknown)?;
+        if let Err(status) = self.owns(caller, node) {
+            return Err(match attribute_id {
+                // Its AccessLevel is the reason for all others.
+                VALUE => StatusCode::BadNotWritable,
+                _ => status,
+            });
+        }
+        // What the registry reads when such a node is added does not change with its value.
+        let is_of_model = target.browse_name().namespace == self.model(0).namespace;
+        match attribute_id == VALUE && is_of_model {
+            true => Err(StatusCode::BadNotWritable),
+            false => Ok(()),
+        }
+    }
+
+    /// UserAccessLevel follows from AccessLevel and the Roles of a client, so only the value that it has is accepted.
+    fn is_access_level(&self, node: &NodeId, value: &Variant) -> Result<(), StatusCode> {
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        let view = space.view();
+        let variable = view.node(node).and_then(|node| node.variable());
+        let level = variable
+            .ok_or(StatusCode::BadAttributeIdInvalid)?
+            .access_level;
+        let [level, ..] = level.to_le_bytes();
+        match value {
+            Variant::Byte(given) if *given == level => Ok(()),
+            Variant::Byte(_) => Err(StatusCode::BadNotWritable),
+            _ => Err(StatusCode::BadTypeMismatch),
+        }
+    }
+
+    /// Plans changes, keeps them and makes them visible, as an operation of NodeManagement.
+    fn change<T>(
+        &self,
+        caller: &Caller,
+        losses: u64,
+        plan: impl FnOnce(&mut Edit<'_>) -> Result<(T, Vec<Change>), StatusCode>,
+    ) -> Result<T, StatusCode> {
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        let (name, _) = self
+            .providers
+            .speaker(caller)
+            .ok_or(StatusCode::BadUserAccessDenied)?;
+        let mut edit = space.edit();
+        let (result, changes) = plan(&mut edit)?;
+        let memory = edit.reserve_memory(&changes);
+        let memory = memory.map_err(|_| StatusCode::BadOutOfMemory)?;
+        self.keep(&name, None, &changes, losses)?;
+        drop(memory);
+        for change in &changes {
+            edit.apply(change, NewBinding::default())
+                .map_err(|error| error.status_code())?;
+        }
+        Ok(result)
+    }
+}
+
+/// Returns true for the Value of the NamespaceArray of the Server object.
+fn is_namespace_array(node: NodeIdRef<'_>, attribute_id: u32) -> bool {
+    attribute_id == VALUE && node.standard_id() == Some(ids::SERVER_NAMESPACE_ARRAY)
+}

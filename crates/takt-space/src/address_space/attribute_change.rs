@@ -1,0 +1,217 @@
+//! Replacement of single attributes of nodes (OPC 10000-4, 5.11.4): those that the owner of a node may write.
+//!
+//! NodeId, NodeClass and BrowseName identify a node, and IsAbstract, DataType, ValueRank and ArrayDimensions are conditions under which
+//! values and instances of it were accepted. A node is deleted and added again to change them.
+
+use std::sync::Arc;
+
+use takt_ua::binary::{Decode, Decoder, Encode};
+use takt_ua::{DateTime, ExtensionObject, LocalizedText, NodeId, StatusCode, Variant, VariantRef};
+
+use super::counted::Counted;
+use super::data_type_definition;
+use super::edit::Edit;
+use super::node::{Base, Binding, Node, NodeRef};
+use super::{AddressSpaceError, ClassAttributes, Fit, NodeDefinition};
+use crate::change::{AttributeChange, Change};
+use crate::value::Value;
+
+/// AttributeIds (OPC 10000-6, A.1).
+const DISPLAY_NAME: u32 = 4;
+const DESCRIPTION: u32 = 5;
+const EVENT_NOTIFIER: u32 = 12;
+const VALUE: u32 = 13;
+const ACCESS_LEVEL: u32 = 17;
+const USER_ACCESS_LEVEL: u32 = 18;
+const DATA_TYPE_DEFINITION: u32 = 23;
+
+/// Bits of an AccessLevel that exist (OPC 10000-3, 8.57).
+const ACCESS_LEVELS: u8 = 0x7F;
+
+impl NodeRef<'_> {
+    /// Returns the WriteMask that the owner of an added node has (OPC 10000-3, 8.60); 0 for nodes of the standard.
+    #[must_use]
+    pub fn owner_write_mask(&self) -> u32 {
+        const ACCESS_LEVEL: u32 = 1 << 0;
+        const DESCRIPTION: u32 = 1 << 5;
+        const DISPLAY_NAME: u32 = 1 << 6;
+        const EVENT_NOTIFIER: u32 = 1 << 7;
+        const DATA_TYPE_DEFINITION: u32 = 1 << 22;
+        let Some(definition) = self.definition() else {
+            return 0;
+        };
+        let of_class = match &definition.attributes {
+            ClassAttributes::Object { .. } | ClassAttributes::View { .. } => EVENT_NOTIFIER,
+            ClassAttributes::Variable(_) => ACCESS_LEVEL,
+            ClassAttributes::DataType { .. } => DATA_TYPE_DEFINITION,
+            _ => 0,
+        };
+        DISPLAY_NAME | DESCRIPTION | of_class
+    }
+}
+
+impl Edit<'_> {
+    /// Checks the replacement of an attribute of a node and returns the change. The caller has checked that the client owns the
+    /// node. Value is written only if it is stored.
+    ///
+    /// # Errors
+    /// The StatusCode of the Write.
+    pub fn plan_set_attribute(
+        &self,
+        node_id: &NodeId,
+        attribute_id: u32,
+        value: Variant,
+    ) -> Result<Change, StatusCode> {
+        let view = self.view();
+        let node = view.node(node_id).ok_or(StatusCode::BadNodeIdUnknown)?;
+        let definition = node.definition().ok_or(StatusCode::BadNotWritable)?;
+        let previous = match attribute_id {
+            VALUE => {
+                let Some(Value::Stored(stored)) = node.value() else {
+                    return Err(StatusCode::BadNotWritable);
+                };
+                let variable = node.variable().ok_or(StatusCode::BadAttributeIdInvalid)?;
+                let encoded = value.encode_to_vec();
+                let value = VariantRef::decode(&mut Decoder::new(&encoded));
+                let value = value.map_err(|error| error.status_code())?;
+                if view.check_value(&node, &variable, &value, false)? != Fit::Exactly {
+                    return Err(StatusCode::BadTypeMismatch);
+                }
+                stored.get().value.unwrap_or_default()
+            }
+            DISPLAY_NAME | DESCRIPTION | DATA_TYPE_DEFINITION if value.is_empty() => {
+                return Err(StatusCode::BadTypeMismatch);
+            }
+            _ => {
+                let mut definition = definition.clone();
+                replace(&mut definition, attribute_id, value.clone())?
+            }
+        };
+        Ok(Change::SetAttribute(Box::new(AttributeChange {
+            node_id: node_id.clone(),
+            attribute_id,
+            value,
+            previous,
+        })))
+    }
+
+    /// Replaces an attribute of an added node.
+    ///
+    /// # Errors
+    /// There is no such node, or it has no such attribute.
+    pub(super) fn set_attribute(
+        &mut self,
+        change: &AttributeChange,
+    ) -> Result<(), AddressSpaceError> {
+        let node_id = &change.node_id;
+        let unknown = || AddressSpaceError::NodeIdUnknown(node_id.clone());
+        let nodes = self.space.nodes.pin();
+        let node = nodes.get(node_id).map(Arc::clone).ok_or_else(unknown)?;
+        let Base::Added(definition) = &node.base else {
+            return Err(AddressSpaceError::NoDeleteRights(node_id.clone()));
+        };
+        // The value before was counted, too.
+        let grown = size(&change.value);
+        let shrunk = size(&change.previous);
+        if change.attribute_id == VALUE {
+            let binding = node.binding();
+            let Some(Binding::Value(Value::Stored(stored))) = binding.as_deref() else {
+                return Err(AddressSpaceError::NoBinding(node_id.clone()));
+            };
+            let (encoded, memory) = (change.value.encode_to_vec(), &self.space.memory);
+            stored
+                .write_encoded(&encoded, StatusCode::Good, DateTime::now(), memory)
+                .map_err(AddressSpaceError::Refused)?;
+        } else {
+            let mut definition = definition.clone();
+            replace(&mut definition, change.attribute_id, change.value.clone())
+                .map_err(AddressSpaceError::Refused)?;
+            let mut changed = node.redefined(definition);
+            changed.counted = node
+                .counted
+                .as_ref()
+                .map(|counted| counted.resized(grown, shrunk));
+            let changed = Arc::new(changed);
+            // A binding that becomes writable counts before clients see it, and one that does not counts until then.
+            self.count_remote(&changed);
+            nodes.insert(node_id.clone(), Arc::clone(&changed));
+            self.discount_remote(&node);
+            let total = |node: &Node| node.counted.as_deref().map_or(0, Counted::total);
+            self.recount(total(&node), total(&changed));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the bytes that a value of an attribute counts.
+fn size(value: &Variant) -> usize {
+    match value {
+        Variant::ExtensionObject(object) => object.encode_to_vec().len(),
+        Variant::LocalizedText(text) => text.encode_to_vec().len(),
+        _ => 0,
+    }
+}
+
+/// Replaces an attribute, and returns the value before. An empty value stands for a missing attribute.
+fn replace(
+    definition: &mut NodeDefinition,
+    attribute_id: u32,
+    value: Variant,
+) -> Result<Variant, StatusCode> {
+    let mismatch = StatusCode::BadTypeMismatch;
+    match (attribute_id, &mut definition.attributes) {
+        (DISPLAY_NAME, _) => replace_text(&mut definition.display_name, value),
+        (DESCRIPTION, _) => replace_text(&mut definition.description, value),
+        (
+            EVENT_NOTIFIER,
+            ClassAttributes::Object { event_notifier }
+            | ClassAttributes::View { event_notifier, .. },
+        ) => {
+            let new = u8::try_from(value).map_err(|_| mismatch)?;
+            Ok(std::mem::replace(event_notifier, new).into())
+        }
+        (ACCESS_LEVEL, ClassAttributes::Variable(variable)) => {
+            let new = u8::try_from(value).map_err(|_| mismatch)?;
+            if new & !ACCESS_LEVELS != 0 {
+                return Err(StatusCode::BadOutOfRange);
+            }
+            let [before, ..] = variable.access_level.to_le_bytes();
+            variable.access_level = variable.access_level & !0xFF | u32::from(new);
+            Ok(before.into())
+        }
+        (USER_ACCESS_LEVEL, ClassAttributes::Variable(_)) => Err(StatusCode::BadNotWritable),
+        (
+            DATA_TYPE_DEFINITION,
+            ClassAttributes::DataType {
+                definition: before, ..
+            },
+        ) => {
+            let new = match value {
+                Variant::Empty => None,
+                value => {
+                    let object = ExtensionObject::try_from(value).map_err(|_| mismatch)?;
+                    data_type_definition::check(&object).map_err(|error| error.status_code())?;
+                    Some(Box::new(object))
+                }
+            };
+            let before = std::mem::replace(before, new);
+            Ok(before.map_or(Variant::Empty, |object| (*object).into()))
+        }
+        _ => Err(StatusCode::BadNotWritable),
+    }
+}
+
+fn replace_text(
+    text: &mut Option<Box<LocalizedText>>,
+    value: Variant,
+) -> Result<Variant, StatusCode> {
+    let new = match value {
+        Variant::Empty => None,
+        value => {
+            let text = LocalizedText::try_from(value);
+            Some(Box::new(text.map_err(|_| StatusCode::BadTypeMismatch)?))
+        }
+    };
+    let before = std::mem::replace(text, new);
+    Ok(before.map_or(Variant::Empty, |text| (*text).into()))
+}
