@@ -381,7 +381,7 @@ impl<'v> NodeRef<'v> {
     pub(super) fn is_instantiated(&self) -> bool {
         match self.inner {
             Inner::Node(node) => node.is_instantiated.load(Ordering::Relaxed),
-            Inner::Standard(_) => false,
+            Inner::Standard(_) | Inner::Computed(_) => false,
         }
     }
 
