@@ -43,10 +43,12 @@ const FIRST_BLOCK: usize = 16;
 /// Number of blocks: more than memory holds.
 const BLOCKS: usize = 28;
 
+type Block = Box<[OnceCell<Arc<Node>>]>;
+
 /// Nodes that stay where they are while others are added.
 #[derive(Default)]
 struct Arena {
-    blocks: [OnceCell<Box<[OnceCell<Arc<Node>>]>>; BLOCKS],
+    blocks: [OnceCell<Block>; BLOCKS],
     length: Cell<usize>,
 }
 
