@@ -27,10 +27,13 @@ pub(crate) struct Clients {
     pub(crate) server_uri: UaString,
 }
 
+/// The elements of an array; `None`: the engine is sampling, and has no snapshot yet.
+type Array = fn(&Clients) -> Option<Vec<ExtensionObject>>;
+
 /// Binds the three arrays.
 pub(crate) fn bind(space: &AddressSpace, clients: &Arc<Clients>) -> Result<(), AddressSpaceError> {
     use ids::*;
-    let arrays: [(u32, fn(&Clients) -> Option<Vec<ExtensionObject>>); 3] = [
+    let arrays: [(u32, Array); 3] = [
         (
             SERVER_SERVER_DIAGNOSTICS_SUBSCRIPTION_DIAGNOSTICS_ARRAY,
             |clients| structures(clients.all_subscriptions()?),
