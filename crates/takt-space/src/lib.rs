@@ -31,10 +31,11 @@ mod value;
 mod value_source;
 
 pub use address_space::{
-    AddressSpace, AddressSpaceError, AttributeWrites, Binding, BindingGuard, ClassAttributes, Edit,
-    Fit, MethodBinding, ModellingRule, Namespaces, NewBinding, NewReference, NodeBuilder,
-    NodeDefinition, NodeRef, ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef,
-    TypeFilter, TypeMember, VariableDefinition, VariableRef, View, value_rank,
+    AddressSpace, AddressSpaceError, AttributeWrites, Binding, BindingGuard, ClassAttributes,
+    ComputedNode, ComputedNodes, ComputedReference, Edit, Fit, MethodBinding, ModellingRule,
+    Namespaces, NewBinding, NewReference, NodeBuilder, NodeDefinition, NodeRef, ReferenceView,
+    References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter, TypeMember, VariableDefinition,
+    VariableRef, View, value_rank,
 };
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::{AttributeChange, Change};

@@ -9,79 +9,133 @@ use takt_space::{AddressSpace, AddressSpaceError, Caller, Peer, UserIdentity, Va
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{
     ApplicationDescription, SessionDiagnosticsDataType, SessionSecurityDiagnosticsDataType,
+    SubscriptionDiagnosticsDataType,
 };
 use takt_ua::{
-    ByteString, DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, ids,
+    ByteString, DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, StatusCode, Structure,
+    UaString, Variant, ids,
 };
 
 use crate::identity::user_id::client_user_id;
 use crate::session::{Session, Sessions};
 use crate::subscriptions::{OfSession, Subscriptions};
 
-/// Binds the three arrays.
-pub(crate) fn bind(
-    space: &AddressSpace,
-    sessions: &Arc<Sessions>,
-    subscriptions: &Arc<Subscriptions>,
-    server_uri: &UaString,
-) -> Result<(), AddressSpaceError> {
-    use ids::*;
-    let mut edit = space.edit();
-    let listed = Arc::clone(subscriptions);
-    let read = move || {
-        let snapshot = listed.snapshot();
-        let all = snapshot.subscriptions.iter();
-        DataValue::good(all.map(ExtensionObject::from_structure).collect::<Vec<_>>())
-    };
-    edit.set_value(
-        &NodeId::from(SERVER_SERVER_DIAGNOSTICS_SUBSCRIPTION_DIAGNOSTICS_ARRAY),
-        Value::callback(read),
-    )?;
-    let (all, subscriptions) = (Arc::clone(sessions), Arc::clone(subscriptions));
-    let server_uri = server_uri.clone();
-    let read = move || DataValue::good(of_sessions(&all, &subscriptions, &server_uri));
-    edit.set_value(
-        &NodeId::from(
-            SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_DIAGNOSTICS_ARRAY,
-        ),
-        Value::callback(read),
-    )?;
-    let sessions = Arc::clone(sessions);
-    let read = move || {
-        let all = sessions.activated();
-        let all = all.iter().map(|session| security(session));
-        DataValue::good(
-            all.map(|one| ExtensionObject::from_structure(&one))
-                .collect::<Vec<_>>(),
-        )
-    };
-    edit.set_value(
-        &NodeId::from(
-            SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_SECURITY_DIAGNOSTICS_ARRAY,
-        ),
-        Value::callback(read),
-    )
+/// Diagnostics of the Sessions and Subscriptions of a server.
+pub(crate) struct Clients {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) server_uri: UaString,
 }
 
-fn of_sessions(
-    sessions: &Sessions,
-    subscriptions: &Subscriptions,
-    server_uri: &UaString,
-) -> Vec<ExtensionObject> {
-    let snapshot = subscriptions.snapshot();
-    let (now, date) = (Instant::now(), DateTime::now());
-    let all = sessions.activated();
-    let diagnostics = all.iter().map(|session| {
-        let of_engine = snapshot.sessions.get(&session.id);
-        let one = of_session(session, of_engine.copied().unwrap_or_default());
-        ExtensionObject::from_structure(&SessionDiagnosticsDataType {
-            server_uri: server_uri.clone(),
+/// The elements of an array; `None`: the engine is sampling, and has no snapshot yet.
+type Array = fn(&Clients) -> Option<Vec<ExtensionObject>>;
+
+/// Binds the three arrays.
+pub(crate) fn bind(space: &AddressSpace, clients: &Arc<Clients>) -> Result<(), AddressSpaceError> {
+    use ids::*;
+    let arrays: [(u32, Array); 3] = [
+        (
+            SERVER_SERVER_DIAGNOSTICS_SUBSCRIPTION_DIAGNOSTICS_ARRAY,
+            |clients| structures(clients.all_subscriptions()?),
+        ),
+        (
+            SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_DIAGNOSTICS_ARRAY,
+            |clients| structures(clients.all_sessions()?),
+        ),
+        (
+            SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_SECURITY_DIAGNOSTICS_ARRAY,
+            |clients| {
+                let all = clients.sessions.activated();
+                structures(all.iter().map(|session| security(session)).collect())
+            },
+        ),
+    ];
+    let mut edit = space.edit();
+    for (id, array) in arrays {
+        let clients = Arc::clone(clients);
+        let read = move || value(array(&clients));
+        edit.set_value(&NodeId::from(id), Value::callback(read))?;
+    }
+    Ok(())
+}
+
+fn structures<S: Structure>(all: Vec<S>) -> Option<Vec<ExtensionObject>> {
+    Some(all.iter().map(ExtensionObject::from_structure).collect())
+}
+
+/// Returns the value of a Variable of the diagnostics; `None`: the engine is sampling, and has no snapshot yet.
+pub(super) fn value(value: Option<impl Into<Variant>>) -> DataValue {
+    match value {
+        Some(value) => DataValue::good(value),
+        None => DataValue::status(StatusCode::BadWaitingForInitialData),
+    }
+}
+
+impl Clients {
+    fn all_subscriptions(&self) -> Option<Vec<SubscriptionDiagnosticsDataType>> {
+        self.subscriptions.look(
+            |engine| engine.snapshot().subscriptions,
+            |snapshot| snapshot.subscriptions.clone(),
+        )
+    }
+
+    /// Returns the diagnostics of the Subscriptions of one Session.
+    pub(super) fn subscriptions_of(
+        &self,
+        session: &NodeId,
+    ) -> Option<Vec<SubscriptionDiagnosticsDataType>> {
+        let ids = self.subscriptions.snapshots().ids_of(Some(session));
+        self.subscriptions.look(
+            |engine| {
+                let all = ids.iter().filter_map(|id| engine.diagnostics_of(*id));
+                all.collect()
+            },
+            |snapshot| {
+                let all = ids.iter().filter_map(|id| snapshot.subscription(*id));
+                all.cloned().collect()
+            },
+        )
+    }
+
+    /// Returns the diagnostics of one Subscription; the inner `None`: it has ended.
+    pub(super) fn subscription(&self, id: u32) -> Option<Option<SubscriptionDiagnosticsDataType>> {
+        self.subscriptions.look(
+            |engine| engine.diagnostics_of(id),
+            |snapshot| snapshot.subscription(id).cloned(),
+        )
+    }
+
+    fn all_sessions(&self) -> Option<Vec<SessionDiagnosticsDataType>> {
+        let all = self.sessions.activated();
+        let parts: Vec<OfSession> = self.subscriptions.look(
+            |engine| all.iter().map(|one| engine.part_of(&one.id)).collect(),
+            |snapshot| all.iter().map(|one| snapshot.session(&one.id)).collect(),
+        )?;
+        let all = all.iter().zip(parts);
+        Some(
+            all.map(|(session, part)| self.of_session(session, part))
+                .collect(),
+        )
+    }
+
+    /// Returns the diagnostics of one Session.
+    pub(super) fn session(&self, session: &Session) -> Option<SessionDiagnosticsDataType> {
+        let part = self.subscriptions.look(
+            |engine| engine.part_of(&session.id),
+            |snapshot| snapshot.session(&session.id),
+        )?;
+        Some(self.of_session(session, part))
+    }
+
+    fn of_session(&self, session: &Session, of_engine: OfSession) -> SessionDiagnosticsDataType {
+        let (now, date) = (Instant::now(), DateTime::now());
+        SessionDiagnosticsDataType {
+            server_uri: self.server_uri.clone(),
             client_connection_time: before(date, now, session.created),
             client_last_contact_time: before(date, now, session.last_contact(now)),
-            ..one
-        })
-    });
-    diagnostics.collect()
+            ..of_session(session, of_engine)
+        }
+    }
 }
 
 fn of_session(session: &Session, of_engine: OfSession) -> SessionDiagnosticsDataType {
@@ -116,7 +170,7 @@ fn before(date: DateTime, now: Instant, then: Instant) -> DateTime {
     )
 }
 
-fn security(session: &Session) -> SessionSecurityDiagnosticsDataType {
+pub(super) fn security(session: &Session) -> SessionSecurityDiagnosticsDataType {
     let caller = session.caller.load();
     let user = UaString::from(client_user_id(&caller).as_str());
     let channel = &caller.channel.security;

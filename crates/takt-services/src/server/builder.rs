@@ -10,7 +10,7 @@ use super::application::{application_description, build_info};
 use super::status::{self, Status};
 use super::{Parts, Server, methods, shown_budgets};
 use crate::budgets::{self, ServerBudgets};
-use crate::diagnostics;
+use crate::diagnostics::{self, sessions::Clients};
 use crate::identity::authentication::{AnonymousOnly, Authenticator};
 use crate::interfaces::node_management::{NoNodeManagement, NodeManagement};
 use crate::interfaces::session_observer::{NoSessionObserver, SessionObserver};
@@ -176,8 +176,13 @@ impl ServerBuilder {
         shown_budgets::bind(&server)?;
         let (sessions, subscriptions) = (&server.sessions, &server.subscriptions);
         diagnostics::summary::bind(&server.space, &server.diagnostics, sessions, subscriptions)?;
-        let uri = &server.application.application_uri;
-        diagnostics::sessions::bind(&server.space, sessions, subscriptions, uri)?;
+        let clients = Arc::new(Clients {
+            sessions: Arc::clone(sessions),
+            subscriptions: Arc::clone(subscriptions),
+            server_uri: server.application.application_uri.clone(),
+        });
+        diagnostics::sessions::bind(&server.space, &clients)?;
+        diagnostics::nodes::bind(&server.space, clients);
         Ok(Arc::new(server))
     }
 }

@@ -235,6 +235,7 @@ impl Server {
             space: &self.space,
             max_remote_timeout: self.budgets.max_remote_timeout,
             max_size: self.budgets.max_response_size,
+            snapshots: self.subscriptions.snapshots(),
         }
     }
 

@@ -126,6 +126,6 @@ fn add(edit: &mut Edit<'_>, name: &str, value: Value) -> Result<(), AddressSpace
         ],
     )?;
     // The limit of nodes is for those that clients add.
-    edit.exempt_from_limit();
+    edit.exempt_from_limit(&node_id);
     edit.set_value(&node_id, value)
 }

@@ -74,7 +74,7 @@ impl Change for Create {
 
     fn change(
         &mut self,
-        changing: &mut Changing<'_>,
+        changing: &mut Changing<'_, '_>,
         item: MonitoredItemCreateRequest,
     ) -> MonitoredItemCreateResult {
         match self.create(changing, item) {
@@ -101,7 +101,7 @@ impl Change for Create {
 impl Create {
     fn create(
         &mut self,
-        changing: &mut Changing<'_>,
+        changing: &mut Changing<'_, '_>,
         create: MonitoredItemCreateRequest,
     ) -> Result<(Arc<MonitoredItem>, MonitoredItemCreateResult), RefusedFilter> {
         if self.room == 0 {

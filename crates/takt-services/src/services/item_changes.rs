@@ -51,14 +51,14 @@ pub(super) trait Change: Send + Sized + 'static {
     fn begin_slice(&mut self, _: &mut Engine, _subscription_id: u32, _: Now) {}
 
     /// Changes one item.
-    fn change(&mut self, changing: &mut Changing<'_>, item: Self::Item) -> Self::Result;
+    fn change(&mut self, changing: &mut Changing<'_, '_>, item: Self::Item) -> Self::Result;
 }
 
 /// A Subscription whose items are being changed.
-pub(super) struct Changing<'c> {
-    pub(super) server: &'c Server,
+pub(super) struct Changing<'s, 'c> {
+    pub(super) server: &'s Server,
     pub(super) subscription: &'c mut Subscription,
-    pub(super) sampler: Sampler<'c>,
+    pub(super) sampler: Sampler<'s>,
     /// Receiver of the samples that the items discard.
     pub(super) removed: &'c mut Removed,
     /// The items of the server that monitor Events.
@@ -138,7 +138,8 @@ impl<C: Change> Operations for Changes<C> {
             };
             let result = change();
             // Also after an error: the items so far wait for values of other servers.
-            changing.sampler.finish();
+            let units = changing.sampler.finish(|| engine.snapshot());
+            turn.work.spend(units);
             result
         })
     }

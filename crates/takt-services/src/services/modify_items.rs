@@ -49,7 +49,7 @@ impl Change for Modify {
 
     fn change(
         &mut self,
-        changing: &mut Changing<'_>,
+        changing: &mut Changing<'_, '_>,
         item: MonitoredItemModifyRequest,
     ) -> MonitoredItemModifyResult {
         let modified = self.modify(changing, &item);
@@ -64,7 +64,7 @@ impl Change for Modify {
 impl Modify {
     fn modify(
         &mut self,
-        changing: &mut Changing<'_>,
+        changing: &mut Changing<'_, '_>,
         modify: &MonitoredItemModifyRequest,
     ) -> Result<MonitoredItemModifyResult, RefusedFilter> {
         let (server, subscription) = (changing.server, &*changing.subscription);
@@ -108,7 +108,7 @@ impl Change for SetMode {
         Ok((Self(mode), items(request, body)?))
     }
 
-    fn change(&mut self, changing: &mut Changing<'_>, id: u32) -> StatusCode {
+    fn change(&mut self, changing: &mut Changing<'_, '_>, id: u32) -> StatusCode {
         match changing.subscription.item(id) {
             Ok(item) => {
                 // An item that begins to be sampled gets a value at once, and does not wait for its first period.
@@ -139,7 +139,7 @@ impl Change for Delete {
         Ok((Self, items(request, body)?))
     }
 
-    fn change(&mut self, changing: &mut Changing<'_>, id: u32) -> StatusCode {
+    fn change(&mut self, changing: &mut Changing<'_, '_>, id: u32) -> StatusCode {
         let removed = changing.subscription.remove(id);
         status_of(removed.map(|samples| changing.removed.discard(samples)))
     }

@@ -26,8 +26,7 @@ pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) 
         return Some(cursor.position);
     };
     let before = cursor.position.checked_sub(1)?;
-    // References of namespace 0 are never deleted, so they keep their positions.
-    if references.is_standard(before) {
+    if references.keeps_positions(before) {
         return Some(cursor.position);
     }
     let (reference_type, target) = (&last.reference_type, &last.target);

@@ -45,6 +45,8 @@ const HAS_CHANNEL: u64 = 0;
 /// A Session of a client.
 pub(crate) struct Session {
     pub(crate) id: NodeId,
+    /// Number in the SessionId.
+    pub(crate) number: u32,
     /// Identifier of the authentication token, which is a secret between client and server.
     pub(crate) token: Guid,
     pub(crate) timeout: Duration,

@@ -22,9 +22,12 @@ use crate::responses::deadline::Deadline;
 /// Number of checks per timeout: inactivity is detected with an error of one such fraction.
 const CHECKS_PER_TIMEOUT: u32 = 8;
 
+/// Namespace of SessionIds: that of the server itself.
+const SESSION_NAMESPACE: u16 = 1;
+
 /// All Sessions of a server.
 pub(crate) struct Sessions {
-    by_token: Mutex<Table>,
+    all: Mutex<Table>,
     /// Time of the next search for inactive Sessions; set while the table is locked.
     next_check: Deadline,
     /// Number of the next SessionId.
@@ -33,7 +36,41 @@ pub(crate) struct Sessions {
     last_loss: AtomicU64,
 }
 
-type Table = HashMap<Guid, Arc<Session>>;
+/// The Sessions by their tokens, and the tokens by the numbers of the SessionIds.
+#[derive(Default)]
+struct Table {
+    by_token: HashMap<Guid, Arc<Session>>,
+    tokens: HashMap<u32, Guid>,
+}
+
+impl Table {
+    fn insert(&mut self, session: &Arc<Session>) {
+        self.tokens.insert(session.number, session.token);
+        self.by_token.insert(session.token, Arc::clone(session));
+    }
+
+    fn remove(&mut self, token: &Guid) -> Option<Arc<Session>> {
+        let session = self.by_token.remove(token)?;
+        self.tokens.remove(&session.number);
+        Some(session)
+    }
+
+    /// Keeps only the Sessions for which `keep` returns true.
+    fn retain(&mut self, mut keep: impl FnMut(&Session) -> bool) {
+        let Self { by_token, tokens } = self;
+        by_token.retain(|_, session| {
+            let keeps = keep(session);
+            if !keeps {
+                tokens.remove(&session.number);
+            }
+            keeps
+        });
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Arc<Session>> {
+        self.by_token.values()
+    }
+}
 
 /// Parameters of a new Session, as revised by CreateSession.
 pub(crate) struct NewSession {
@@ -56,7 +93,7 @@ pub(crate) struct NewSession {
 impl Sessions {
     pub(crate) fn new(first_id: u32) -> Self {
         Self {
-            by_token: Mutex::default(),
+            all: Mutex::default(),
             next_check: Deadline::default(),
             next_id: AtomicU32::new(first_id),
             last_loss: AtomicU64::default(),
@@ -64,7 +101,7 @@ impl Sessions {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a Session. If there are too many, an [`expendable`] one makes room, and its id is returned.
@@ -84,15 +121,15 @@ impl Sessions {
         let charge = new.memory_before.charge_message(bytes);
         let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;
-        if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
-            let token = expendable(&table).ok_or(StatusCode::BadTooManySessions)?;
+        if table.by_token.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
+            let token = expendable(&table.by_token).ok_or(StatusCode::BadTooManySessions)?;
             if let Some(session) = table.remove(&token) {
                 session.close();
                 replaced = Some(session.id.clone());
             }
         }
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let id = NodeId::numeric(1, id);
+        let number = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = NodeId::numeric(SESSION_NAMESPACE, number);
         let session = Arc::new(Session {
             token: random_token()?,
             timeout: new.timeout,
@@ -124,8 +161,9 @@ impl Sessions {
             charge: Mutex::new(charge),
             pending: Mutex::default(),
             id,
+            number,
         });
-        table.insert(session.token, Arc::clone(&session));
+        table.insert(&session);
         let check = now + session.timeout / CHECKS_PER_TIMEOUT;
         let next = self.next_check.get().map_or(check, |next| next.min(check));
         self.next_check.set(Some(next));
@@ -149,12 +187,28 @@ impl Sessions {
         all
     }
 
+    /// Returns the Session with this number in its SessionId.
+    pub(crate) fn of_number(&self, number: u32) -> Option<Arc<Session>> {
+        let table = self.table();
+        let token = table.tokens.get(&number)?;
+        table.by_token.get(token).cloned()
+    }
+
+    /// Returns the Session with this SessionId.
+    pub(crate) fn of_id(&self, id: NodeIdRef<'_>) -> Option<Arc<Session>> {
+        match (id.namespace, id.identifier) {
+            (SESSION_NAMESPACE, IdentifierRef::Numeric(number)) => self.of_number(number),
+            _ => None,
+        }
+    }
+
     /// Returns the Session that a token names.
     pub(crate) fn find(&self, token: NodeIdRef<'_>) -> Result<Arc<Session>, StatusCode> {
         let IdentifierRef::Guid(token) = token.identifier else {
             return Err(StatusCode::BadSessionIdInvalid);
         };
         self.table()
+            .by_token
             .get(&token)
             .cloned()
             .ok_or(StatusCode::BadSessionIdInvalid)
@@ -197,7 +251,7 @@ impl Sessions {
 
     /// Clears the deadline if there are no Sessions.
     fn rest_if_empty(&self, table: &Table) {
-        if table.is_empty() {
+        if table.by_token.is_empty() {
             self.next_check.set(None);
         }
     }
@@ -214,7 +268,7 @@ impl Sessions {
                 session.id.clone()
             })
             .collect();
-        table.retain(|_, session| {
+        table.retain(|session| {
             let keep = session.is_activated() || !session.is_created_on(channel);
             if !keep {
                 session.close();
@@ -238,7 +292,7 @@ impl Sessions {
         if !self.next_check.is_due(now) {
             return gone;
         }
-        table.retain(|_, session| {
+        table.retain(|session| {
             let expired = session.is_expired(now);
             if expired {
                 session.close();
@@ -256,14 +310,13 @@ impl Sessions {
 
     /// Returns the number of requests of the Session with this id.
     pub(crate) fn requests(&self, id: &NodeId) -> Option<u32> {
-        let table = self.table();
-        let session = table.values().find(|session| session.id == *id)?;
+        let session = self.of_id(id.as_ref())?;
         Some(session.counters.total())
     }
 
     /// Returns the number of Sessions.
     pub(crate) fn len(&self) -> usize {
-        self.table().len()
+        self.table().by_token.len()
     }
 }
 

@@ -1,5 +1,6 @@
 //! State of the engine: the Subscriptions, and the Publish requests that carry their messages.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use takt_ua::{NodeId, StatusCode};
@@ -13,6 +14,7 @@ use super::removed::Removed;
 use super::session_memory::SessionMemory;
 use super::session_queue::SessionQueue;
 use super::slice::Slice;
+use super::snapshots::Snapshots;
 use super::subscription::{SavedSubscription, Subscription};
 use crate::budgets::{SubscriptionBudgets, is_full};
 
@@ -36,6 +38,7 @@ pub(crate) struct Engine {
     pub(super) max_message: usize,
     pub(crate) dispatch: Dispatch,
     durable_observer: Option<Box<dyn Fn() + Send>>,
+    pub(super) snapshots: Arc<Snapshots>,
 }
 
 impl Engine {
@@ -46,6 +49,7 @@ impl Engine {
         dispatch: Dispatch,
         first_id: u32,
         memory: SessionMemory,
+        snapshots: Arc<Snapshots>,
     ) -> Self {
         Self {
             budgets,
@@ -62,6 +66,7 @@ impl Engine {
             work_per_slice,
             dispatch,
             durable_observer: None,
+            snapshots,
             // A message has room for something even if the limit is very small.
             max_message: max_response_size
                 .saturating_sub(RESPONSE_OVERHEAD)
@@ -201,6 +206,7 @@ impl Engine {
     pub(super) fn take(&mut self, id: u32) -> Option<Subscription> {
         // Before the removal: afterwards it is not known whether it was durable.
         self.durable_changes(id);
+        self.snapshots.forget(id);
         self.subscriptions.remove(&id)
     }
 

@@ -127,6 +127,7 @@ impl Engine {
             },
             now,
         );
+        self.snapshots.set_session(id, &subscription.session);
         self.subscriptions.insert(id, subscription);
         Ok(())
     }
@@ -229,6 +230,7 @@ impl Engine {
         let message = subscription.status_change(transferred, now.date_time);
         // The new owner is saved with it.
         self.durable_changes(id);
+        self.snapshots.set_session(id, session);
         self.attach(session, id);
         if let Some(old) = self.sessions.get_mut(&before) {
             old.subscriptions.retain(|known| *known != id);

@@ -40,11 +40,11 @@ mod session_queue;
 mod sessions;
 mod shared;
 pub(crate) mod slice;
+mod snapshots;
 mod state;
 mod subscription;
 mod tick;
 
-pub(crate) use diagnostics::OfSession;
 pub(crate) use engine::Engine;
 pub(crate) use now::Now;
 pub(crate) use publish_request::PublishRequest;
@@ -52,4 +52,5 @@ pub(crate) use removed::Removed;
 pub(crate) use revise::Revised;
 pub(crate) use session_memory::SessionMemory;
 pub(crate) use shared::Subscriptions;
+pub(crate) use snapshots::OfSession;
 pub(crate) use subscription::{SavedSubscription, Subscription};

@@ -20,6 +20,7 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 use super::item::{MonitoredItem, Seen};
 use super::load;
 use super::sample::Sample;
+use super::snapshots::{Snapshot, Snapshots};
 use crate::identity::access;
 use crate::reading::{attributes, check_encoding, value_of};
 
@@ -31,6 +32,8 @@ pub(crate) struct Sources<'s> {
     pub(crate) max_remote_timeout: Duration,
     /// Largest value in bytes.
     pub(crate) max_size: usize,
+    /// Snapshots of the engine, for MonitoredItems of diagnostics.
+    pub(crate) snapshots: &'s Snapshots,
 }
 
 /// One round of sampling: all due items, at one time.
@@ -40,6 +43,8 @@ pub(crate) struct Sampler<'s> {
     now: DateTime,
     /// Key: (server, client's channel).
     remotes: HashMap<(SourceKey, u64), Batch>,
+    /// Items of the diagnostics: they are sampled last, when no Subscription is being changed.
+    late: Vec<(Arc<MonitoredItem>, Arc<Caller>)>,
 }
 
 /// Items of one client to request from one other server.
@@ -57,6 +62,7 @@ impl<'s> Sampler<'s> {
             view: sources.space.view(),
             now,
             remotes: HashMap::new(),
+            late: Vec::new(),
         }
     }
 
@@ -76,6 +82,9 @@ impl<'s> Sampler<'s> {
                 Value::Stored(stored) => return if self.stored(item, stored) { cost } else { 1 },
                 Value::Callback(source) => {
                     let mut value = source.read();
+                    if self.is_late(item, caller) {
+                        return cost;
+                    }
                     value.source_timestamp = value.source_timestamp.or(Some(self.now));
                     let sample = Sample::of(&value, self.now);
                     item.offer(sample.part(item.range.as_ref()));
@@ -87,8 +96,19 @@ impl<'s> Sampler<'s> {
         // The general path knows no generations, so a later sample must not rely on an older one.
         item.set_seen(Seen::Nothing);
         let value = value_of(&self.view, caller, watched, self.now, self.sources.max_size);
-        item.offer(Sample::of(&value, self.now));
+        if !self.is_late(item, caller) {
+            item.offer(Sample::of(&value, self.now));
+        }
         load::cost(None)
+    }
+
+    /// Returns true if the last value was that of diagnostics, which cannot be read yet. The item is sampled last.
+    fn is_late(&mut self, item: &Arc<MonitoredItem>, caller: &Arc<Caller>) -> bool {
+        let is_late = self.sources.snapshots.was_wanted();
+        if is_late {
+            self.late.push((Arc::clone(item), Arc::clone(caller)));
+        }
+        is_late
     }
 
     /// Samples a cell. Returns true if the value had to be read.
@@ -171,12 +191,26 @@ impl<'s> Sampler<'s> {
             .push(item, remote);
     }
 
-    /// Submits the requests to the other servers.
-    pub(crate) fn finish(self) {
+    /// Samples the items of diagnostics, and submits the requests to the other servers. Returns the units of work for the former.
+    pub(crate) fn finish(self, snapshot: impl FnOnce() -> Snapshot) -> u64 {
+        let mut units = 0;
+        if !self.late.is_empty() {
+            let snapshot = snapshot();
+            units = (self.late.len() + snapshot.subscriptions.len()) as u64;
+            self.sources.snapshots.with_snapshot(snapshot, || {
+                for (item, caller) in &self.late {
+                    let watched = &item.item_to_monitor;
+                    let value =
+                        value_of(&self.view, caller, watched, self.now, self.sources.max_size);
+                    item.offer(Sample::of(&value, self.now));
+                }
+            });
+        }
         let timeout = self.sources.max_remote_timeout;
         for batch in self.remotes.into_values() {
             batch.submit(timeout);
         }
+        units
     }
 }
 

@@ -1,10 +1,9 @@
 //! The engine of a server behind its lock, with values that are read without the lock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::diagnostics::{Snapshot, Snapshots};
 use super::engine::Engine;
 use super::event_dispatch::Dispatch;
 use super::event_items::EventItems;
@@ -12,6 +11,7 @@ use super::load::TotalLoad;
 use super::now::Now;
 use super::sampler::Sources;
 use super::session_memory::SessionMemory;
+use super::snapshots::{Snapshot, Snapshots};
 use crate::budgets::SubscriptionBudgets;
 use crate::events::queue::EventQueue;
 use crate::responses::deadline::Deadline;
@@ -25,7 +25,7 @@ pub(crate) struct Subscriptions {
     load: TotalLoad,
     /// Number of Subscriptions, and of those that were ever created.
     counts: [AtomicU32; 2],
-    snapshots: Snapshots,
+    snapshots: Arc<Snapshots>,
     /// Events that wait for the engine.
     events: Arc<EventQueue>,
     epoch: Instant,
@@ -44,6 +44,7 @@ impl Subscriptions {
         let events = Arc::<EventQueue>::default();
         let items = EventItems::new(Arc::clone(&events));
         let dispatch = Dispatch::new(Arc::clone(&events), items);
+        let snapshots = Arc::<Snapshots>::default();
         let engine = Engine::new(
             budgets,
             max_response_size,
@@ -51,13 +52,14 @@ impl Subscriptions {
             dispatch,
             first_id,
             memory,
+            Arc::clone(&snapshots),
         );
         Self {
             load: engine.total_load(),
             engine: Mutex::new(engine),
             deadline: Deadline::default(),
             counts: Default::default(),
-            snapshots: Snapshots::default(),
+            snapshots,
             events,
             epoch: Instant::now(),
         }
@@ -77,15 +79,24 @@ impl Subscriptions {
         )
     }
 
-    /// Returns the state of all Subscriptions; the previous one if the engine is at work, as it is when it samples.
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+    /// Reads diagnostics from the engine, or from the snapshot if the engine samples. `None`: there is no snapshot yet, and the
+    /// sampler asks again when there is one.
+    pub(crate) fn look<R>(
+        &self,
+        engine: impl FnOnce(&Engine) -> R,
+        snapshot: impl FnOnce(&Snapshot) -> R,
+    ) -> Option<R> {
         // Sampling reads the diagnostics with the lock held: to wait for it would be a deadlock.
-        match self.engine.try_lock() {
-            Ok(engine) => self.snapshots.take(&engine),
-            Err(TryLockError::Poisoned(engine)) => self.snapshots.take(engine.get_ref()),
-            Err(TryLockError::WouldBlock) => self.snapshots.ask(),
+        if self.snapshots.is_held_here() {
+            return self.snapshots.get().map(|newest| snapshot(&newest));
         }
-        self.snapshots.newest()
+        let locked = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(engine(&locked))
+    }
+
+    /// Returns the snapshots for diagnostics, and the SubscriptionIds.
+    pub(crate) fn snapshots(&self) -> &Snapshots {
+        &self.snapshots
     }
 
     /// Returns the Events that wait for the engine.
@@ -97,13 +108,13 @@ impl Subscriptions {
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
         let mut engine: MutexGuard<'_, Engine> =
             self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let _held = self.snapshots.hold();
         let result = work(&mut engine);
         // Under the lock: an older deadline must not replace a newer one.
         self.deadline.set(engine.next_deadline());
         for (count, new) in self.counts.iter().zip(engine.counts()) {
             count.store(new, Ordering::Relaxed);
         }
-        self.snapshots.answer(&engine);
         result
     }
 

@@ -48,7 +48,8 @@ impl Engine {
                 break;
             }
         }
-        sampler.finish();
+        let units = sampler.finish(|| self.snapshot());
+        self.slice.spend_units(units);
         if events > 0 {
             self.slice.extend(events);
             self.deliver_events(sources);

@@ -22,9 +22,12 @@ use takt_ua::{DataValue, NodeId, StatusCode, Structure, ids};
 /// Attribute ids (OPC 10000-6, A.1).
 pub const VALUE: u32 = 13;
 
+/// The first SessionId and SubscriptionId. SessionIds are no NodeIds that the tests use.
+pub const FIRST_ID: u32 = 1 << 24;
+
 pub fn builder() -> ServerBuilder {
     // Responses of two servers are compared.
-    Server::builder("Test", "urn:test:server").first_id(1)
+    Server::builder("Test", "urn:test:server").first_id(FIRST_ID)
 }
 
 pub fn server() -> Arc<Server> {

@@ -93,7 +93,7 @@ impl Edit<'_> {
         handler: MethodHandler,
     ) -> Result<(), AddressSpaceError> {
         // A Call compares its arguments with these, without a search for the Property.
-        let inputs = self.space.view().input_arguments(node_id);
+        let inputs = self.space.stored().input_arguments(node_id);
         self.set_binding(
             node_id,
             NodeClass::Method,
@@ -107,7 +107,7 @@ impl Edit<'_> {
         node_class: NodeClass,
         binding: Binding,
     ) -> Result<(), AddressSpaceError> {
-        match self.space.view().node(node_id) {
+        match self.space.stored().node(node_id) {
             None => return Err(AddressSpaceError::NodeIdUnknown(node_id.clone())),
             Some(node) if node.node_class() != node_class => {
                 return Err(AddressSpaceError::NoBinding(node_id.clone()));

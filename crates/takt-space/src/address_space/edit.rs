@@ -69,7 +69,7 @@ impl AddressSpace {
 impl<'a> Edit<'a> {
     /// Returns a view of the address space that includes the changes of this `Edit`.
     pub fn view(&self) -> View<'a> {
-        self.space.view()
+        self.space.stored()
     }
 
     /// Returns the address space that is changed.
@@ -79,6 +79,7 @@ impl<'a> Edit<'a> {
 
     /// Returns a free numeric NodeId.
     pub fn free_node_id(&mut self, namespace: u16) -> NodeId {
+        // Nor that of a computed node.
         let view = self.space.view();
         loop {
             // 0 is the identifier of the null NodeId.
@@ -102,9 +103,14 @@ impl<'a> Edit<'a> {
         self.add_node_with(definition, references, None, None)
     }
 
-    /// Excludes the last added node from the limit of nodes, because it is the server's own.
-    pub fn exempt_from_limit(&mut self) {
-        self.counters.nodes = self.counters.nodes.saturating_sub(1);
+    /// Excludes an added node from the limit of nodes, because it is the server's own.
+    pub fn exempt_from_limit(&mut self, node_id: &NodeId) {
+        let nodes = self.space.nodes.pin();
+        let node = nodes.get(node_id);
+        let is_added = node.is_some_and(|node| matches!(node.base, Base::Added(_)));
+        if is_added && self.counters.exempt.insert(node_id.clone()) {
+            self.counters.nodes = self.counters.nodes.saturating_sub(1);
+        }
     }
 
     /// Gives back the memory that makes the addition of many children to one node fast: for an application that has added
@@ -214,7 +220,7 @@ impl<'a> Edit<'a> {
             .get(node_id)
             .filter(|node| matches!(node.base, Base::Added(_)))
         else {
-            return Err(match self.space.view().node(node_id) {
+            return Err(match self.space.stored().node(node_id) {
                 Some(_) => AddressSpaceError::NoDeleteRights(node_id.clone()),
                 None => AddressSpaceError::NodeIdUnknown(node_id.clone()),
             });
@@ -237,7 +243,9 @@ impl<'a> Edit<'a> {
         self.rebind(node, None);
         self.forget_node(node);
         nodes.remove(node_id);
-        self.counters.nodes = self.counters.nodes.saturating_sub(1);
+        if !self.counters.exempt.remove(node_id) {
+            self.counters.nodes = self.counters.nodes.saturating_sub(1);
+        }
         Ok(())
     }
 
@@ -288,14 +296,14 @@ impl<'a> Edit<'a> {
             let source = ExpandedNodeId::from(source.clone());
             return self.delete_reference(&node, reference_type, true, &source, false);
         }
-        let view = self.space.view();
+        let view = self.space.stored();
         let node = view
             .node(source)
             .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(source.clone()))?;
         let reference = self.stored(reference_type.as_ref(), is_forward, target)?;
         let removed = match node.inner {
             Inner::Node(node) => self.unlink(source, node, &reference),
-            Inner::Standard(_) => false,
+            Inner::Standard(_) | Inner::Computed(_) => false,
         };
         if !removed {
             let exists = node.references().iter().any(|known| {

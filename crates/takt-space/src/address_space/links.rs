@@ -112,7 +112,7 @@ impl Edit<'_> {
         if is_long && names.is_of(node_id) {
             let types = self.space.types.snapshot();
             let position = node.standard_references() + position;
-            let view = self.space.view();
+            let view = self.space.stored();
             let name_of = |child: NodeIdRef<'_>| Some(view.node(child)?.browse_name().to_owned());
             names.removed(reference.view(&types), position, name_of);
         } else {
@@ -129,7 +129,7 @@ impl Edit<'_> {
         is_forward: bool,
         target: &NodeId,
     ) -> bool {
-        let view = self.space.view();
+        let view = self.space.stored();
         let index = self.space.types.find(reference_type.as_ref());
         let types = self.space.types.snapshot();
         let has = |node: &NodeId, is_forward: bool, other: &NodeId| {

@@ -8,9 +8,10 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::Argument;
 use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
+use super::computed::Context;
 use super::counted::Counted;
 use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
-use super::reference::{Reference, ReferenceTypes, type_id};
+use super::reference::{Reference, type_id};
 use super::reference_list::ReferenceList;
 use super::references::References;
 use crate::access_level;
@@ -211,13 +212,15 @@ impl Node {
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRef<'v> {
     pub(crate) inner: Inner<'v>,
-    pub(crate) types: &'v ReferenceTypes,
+    pub(crate) context: &'v Context<'v>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Inner<'v> {
     Standard(StandardNode),
     Node(&'v Arc<Node>),
+    /// A node that the view has computed.
+    Computed(&'v Arc<Node>),
 }
 
 /// Attributes that determine the permitted values of a Variable.
@@ -254,7 +257,7 @@ impl<'v> NodeRef<'v> {
     fn attributes(&self) -> AttributesRef<'v> {
         match self.inner {
             Inner::Standard(node) => AttributesRef::Standard(node),
-            Inner::Node(node) => match &node.base {
+            Inner::Node(node) | Inner::Computed(node) => match &node.base {
                 Base::Standard(node) => AttributesRef::Standard(*node),
                 Base::Added(definition) => AttributesRef::Added(definition),
             },
@@ -369,7 +372,7 @@ impl<'v> NodeRef<'v> {
     #[inline]
     pub fn is_historized(&self) -> bool {
         match self.inner {
-            Inner::Node(node) => node.is_historized.load(Ordering::Relaxed),
+            Inner::Node(node) | Inner::Computed(node) => node.is_historized.load(Ordering::Relaxed),
             Inner::Standard(_) => false,
         }
     }
@@ -378,7 +381,7 @@ impl<'v> NodeRef<'v> {
     pub(super) fn is_instantiated(&self) -> bool {
         match self.inner {
             Inner::Node(node) => node.is_instantiated.load(Ordering::Relaxed),
-            Inner::Standard(_) => false,
+            Inner::Standard(_) | Inner::Computed(_) => false,
         }
     }
 
@@ -386,7 +389,7 @@ impl<'v> NodeRef<'v> {
     #[inline]
     pub fn access(&self) -> Option<&'v NodeAccess> {
         match self.inner {
-            Inner::Node(node) => match &node.base {
+            Inner::Node(node) | Inner::Computed(node) => match &node.base {
                 Base::Added(definition) => definition.access.as_deref(),
                 Base::Standard(node) => namespace0::access::of(node.id()),
             },
@@ -399,7 +402,7 @@ impl<'v> NodeRef<'v> {
     #[inline]
     pub fn access_level(&self) -> Option<u32> {
         match self.inner {
-            Inner::Node(node) => node.access_level,
+            Inner::Node(node) | Inner::Computed(node) => node.access_level,
             Inner::Standard(node) => {
                 (node.node_class() == NodeClass::Variable).then(|| standard_access_level(node))
             }
@@ -451,15 +454,22 @@ impl<'v> NodeRef<'v> {
         let (standard, added) = match self.inner {
             Inner::Standard(node) => (Some(node), None),
             Inner::Node(node) => (self.standard(), Some(node.references())),
+            Inner::Computed(_) => (None, None),
         };
-        References::new(standard, added, self.types.snapshot())
+        let computed = self.context.computed.as_ref();
+        let computed = computed.and_then(|computed| match (self.inner, standard) {
+            (Inner::Computed(_), _) => computed.references(self.node_id()),
+            (_, Some(standard)) => computed.of_standard(standard.id()),
+            _ => None,
+        });
+        References::new(standard, added, computed, self.context.types.snapshot())
     }
 
     /// Returns the value source, if one is set.
     pub fn value(&self) -> Option<Value> {
         match self.inner {
             Inner::Standard(_) => None,
-            Inner::Node(node) => match node.binding().as_deref() {
+            Inner::Node(node) | Inner::Computed(node) => match node.binding().as_deref() {
                 Some(Binding::Value(value)) => Some(value.clone()),
                 _ => None,
             },
@@ -471,7 +481,7 @@ impl<'v> NodeRef<'v> {
     pub fn binding(&self) -> BindingGuard {
         BindingGuard(match self.inner {
             Inner::Standard(_) => Guard::from_inner(None),
-            Inner::Node(node) => node.binding(),
+            Inner::Node(node) | Inner::Computed(node) => node.binding(),
         })
     }
 
@@ -479,7 +489,7 @@ impl<'v> NodeRef<'v> {
     pub fn is_bound(&self) -> bool {
         match self.inner {
             Inner::Standard(_) => false,
-            Inner::Node(node) => node.binding().is_some(),
+            Inner::Node(node) | Inner::Computed(node) => node.binding().is_some(),
         }
     }
 }

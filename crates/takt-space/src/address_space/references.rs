@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use takt_ua::{NodeId, NodeIdRef};
 
+use super::computed::ComputedReferences;
 use super::reference::{Reference, ReferenceView, TargetRef};
 use super::reference_list::ReferenceList;
 use crate::namespace0::{StandardNode, StandardReference};
@@ -14,6 +15,7 @@ use crate::namespace0::{StandardNode, StandardReference};
 pub struct References {
     standard: Option<StandardNode>,
     added: Option<Arc<ReferenceList>>,
+    computed: Option<Arc<ComputedReferences>>,
     types: Arc<Vec<NodeId>>,
 }
 
@@ -21,11 +23,13 @@ impl References {
     pub(crate) fn new(
         standard: Option<StandardNode>,
         added: Option<Arc<ReferenceList>>,
+        computed: Option<Arc<ComputedReferences>>,
         types: Arc<Vec<NodeId>>,
     ) -> Self {
         Self {
             standard,
             added,
+            computed,
             types,
         }
     }
@@ -33,7 +37,9 @@ impl References {
     /// Returns the references in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = ReferenceView<'_>> {
-        self.standard_references().chain(self.added_references())
+        self.standard_references()
+            .chain(self.added_references())
+            .chain(self.computed_references())
     }
 
     /// Returns the references away from the node, in order. A type of the standard has thousands of references to it.
@@ -44,11 +50,14 @@ impl References {
             .flat_map(|node| node.forward_references())
             .map(shorter)
             .chain(self.added_references().filter(|added| added.is_forward))
+            .chain(self.computed_references().filter(|one| one.is_forward))
     }
 
     /// Returns the number of references.
     pub fn len(&self) -> usize {
-        self.standard_len() + self.added.as_ref().map_or(0, |added| added.len())
+        let added = self.added.as_ref().map_or(0, |added| added.len());
+        let computed = self.computed.as_ref().map_or(0, |computed| computed.len());
+        self.standard_len() + added + computed
     }
 
     /// Returns true if there are none.
@@ -58,6 +67,9 @@ impl References {
 
     /// Returns the position after the last reference.
     pub fn end(&self) -> usize {
+        if let Some(computed) = &self.computed {
+            return computed.end();
+        }
         self.standard_len() + self.added.as_ref().map_or(0, |added| added.end())
     }
 
@@ -68,8 +80,14 @@ impl References {
             let reference = self.standard?.reference(position)?;
             return Some((position, standard_view(reference)));
         }
-        let (at, reference) = self.added.as_ref()?.at_or_after(position - standard_len)?;
-        Some((standard_len + at, reference.view(&self.types)))
+        let added = self.added.as_ref();
+        if let Some((at, reference)) = added
+            .filter(|_| !ComputedReferences::has_position(position))
+            .and_then(|added| added.at_or_after(position - standard_len))
+        {
+            return Some((standard_len + at, reference.view(&self.types)));
+        }
+        self.computed.as_ref()?.at_or_after(position)
     }
 
     /// Returns the references from a position on.
@@ -88,9 +106,10 @@ impl References {
         Some(self.standard_len() + position)
     }
 
-    /// Returns true if there are references of the standard up to this position.
-    pub fn is_standard(&self, position: usize) -> bool {
-        position < self.standard_len()
+    /// Returns true if the references after this position keep their positions when others are deleted: those of the standard are
+    /// never deleted, and positions of computed ones do not depend on others.
+    pub fn keeps_positions(&self, position: usize) -> bool {
+        position < self.standard_len() || ComputedReferences::has_position(position)
     }
 
     #[inline]
@@ -106,6 +125,11 @@ impl References {
             .into_iter()
             .flat_map(|node| node.references())
             .map(shorter)
+    }
+
+    #[inline]
+    fn computed_references(&self) -> impl Iterator<Item = ReferenceView<'_>> {
+        self.computed.iter().flat_map(|computed| computed.iter())
     }
 
     #[inline]

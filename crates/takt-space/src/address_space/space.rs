@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
 use super::attribute_writes::{AttributeWrites, Hook};
+use super::computed::ComputedNodes;
 use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
@@ -34,6 +35,7 @@ pub struct AddressSpace {
     /// The memory budget for additions by clients.
     pub(super) memory: MemoryBudget,
     pub(super) created: DateTime,
+    pub(super) computed: OnceLock<Arc<dyn ComputedNodes>>,
     /// Rules for Writes of attributes.
     pub(super) attribute_writes: Hook,
 }
@@ -59,8 +61,14 @@ impl AddressSpace {
             max_nodes,
             memory,
             created: DateTime::now(),
+            computed: OnceLock::new(),
             attribute_writes: Hook::default(),
         }
+    }
+
+    /// Sets the source of computed nodes. Only the first call has an effect.
+    pub fn set_computed(&self, nodes: Arc<dyn ComputedNodes>) {
+        let _ = self.computed.set(nodes);
     }
 
     /// Returns the NamespaceArray.

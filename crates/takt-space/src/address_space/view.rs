@@ -1,5 +1,6 @@
 //! Views of the address space: look-up of nodes without a lock.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use papaya::{HashMapRef, LocalGuard};
@@ -7,6 +8,8 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId, NodeIdRef};
 
 use super::attribute_writes::AttributeWrites;
+use super::computed::{ComputedLists, Context};
+use super::kept_nodes::KeptNodes;
 use super::namespaces::Namespaces;
 use super::node::{Inner, Node, NodeRef};
 use super::reference::{Reference, Target};
@@ -19,8 +22,28 @@ impl AddressSpace {
     #[inline]
     pub fn view(&self) -> View<'_> {
         View {
+            context: Context {
+                types: &self.types,
+                computed: self
+                    .computed
+                    .get()
+                    .map(|nodes| ComputedLists::new(&**nodes)),
+            },
+            ..self.stored()
+        }
+    }
+
+    /// Returns a view without computed nodes, for changes.
+    #[inline]
+    pub(super) fn stored(&self) -> View<'_> {
+        View {
             nodes: self.nodes.pin(),
             space: self,
+            context: Context {
+                types: &self.types,
+                computed: None,
+            },
+            kept: OnceCell::new(),
         }
     }
 }
@@ -29,6 +52,9 @@ impl AddressSpace {
 pub struct View<'a> {
     pub(super) nodes: HashMapRef<'a, NodeId, Arc<Node>, Hasher, LocalGuard<'a>>,
     pub(super) space: &'a AddressSpace,
+    context: Context<'a>,
+    /// Nothing is allocated before the first computed node.
+    kept: OnceCell<Box<KeptNodes>>,
 }
 
 impl View<'_> {
@@ -86,7 +112,7 @@ impl View<'_> {
     pub fn in_memory(&self, node_id: &NodeIdRef<'_>) -> Option<NodeRef<'_>> {
         self.entry(node_id).map(|node| NodeRef {
             inner: Inner::Node(node),
-            types: &self.space.types,
+            context: &self.context,
         })
     }
 
@@ -110,15 +136,28 @@ impl View<'_> {
         })
     }
 
+    #[cold]
+    fn computed(&self, node_id: NodeIdRef<'_>) -> Option<&Arc<Node>> {
+        let computed = self.context.computed.as_ref()?;
+        if let Some(known) = self.kept.get().and_then(|kept| kept.get(node_id)) {
+            return Some(known);
+        }
+        let node = computed.provider.node(node_id)?;
+        self.kept.get_or_init(Box::default).keep(node)
+    }
+
     fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
         // Nodes in memory are searched first: they include nodes of the standard's table with additions.
         if let Some(node) = self.in_memory(&node_id) {
             return Some(node);
         }
-        let standard = Namespace0::get(node_id.standard_id()?)?;
+        let inner = match node_id.standard_id() {
+            Some(id) => Inner::Standard(Namespace0::get(id)?),
+            None => Inner::Computed(self.computed(node_id)?),
+        };
         Some(NodeRef {
-            inner: Inner::Standard(standard),
-            types: &self.space.types,
+            inner,
+            context: &self.context,
         })
     }
 }

@@ -1,13 +1,20 @@
 //! Look-up of the nodes of namespace 0.
 
+use super::access;
 use super::bytes::TABLE;
 use super::node::StandardNode;
+use crate::node_access::NodeAccess;
 
 /// The nodes of namespace 0. All identifiers are numeric identifiers of that namespace.
 #[derive(Debug, Clone, Copy)]
 pub struct Namespace0;
 
 impl Namespace0 {
+    /// Returns RolePermissions and AccessRestrictions of a node; `None`: the Roles have their default permissions.
+    pub fn access(id: u32) -> Option<&'static NodeAccess> {
+        access::of(id)
+    }
+
     /// Returns the node with this identifier.
     #[inline]
     pub fn get(id: u32) -> Option<StandardNode> {

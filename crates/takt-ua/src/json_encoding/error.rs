@@ -136,9 +136,11 @@ impl JsonDecodeError {
     pub fn status_code(&self) -> StatusCode {
         use JsonDecodeErrorKind as K;
         match self.kind {
-            K::TooLong { .. } | K::TooDeep | K::TooLarge(_) | K::TooManyStructures => {
-                StatusCode::BadEncodingLimitsExceeded
-            }
+            K::TooLong { .. }
+            | K::TooManyValues { .. }
+            | K::TooDeep
+            | K::TooLarge(_)
+            | K::TooManyStructures => StatusCode::BadEncodingLimitsExceeded,
             _ => StatusCode::BadDecodingError,
         }
     }

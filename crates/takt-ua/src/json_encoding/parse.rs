@@ -171,6 +171,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StatusCode;
 
     fn problem(text: &str) -> JsonDecodeErrorKind {
         parse(text.as_bytes(), 1000).unwrap_err().kind().clone()
@@ -246,6 +247,8 @@ mod tests {
                 error.kind(),
                 &JsonDecodeErrorKind::TooManyValues { maximum }
             );
+            let limits = StatusCode::BadEncodingLimitsExceeded;
+            assert_eq!(error.status_code(), limits);
         }
         let bytes = b"\"\xFF\"";
         assert!(matches!(

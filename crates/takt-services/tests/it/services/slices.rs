@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{Client, builder, decode, message};
+use crate::common::{Client, FIRST_ID, builder, decode, message};
 use crate::services::browse::describe;
 use takt_services::{Server, ServerBudgets};
 use takt_ua::binary::Encoder;
@@ -498,7 +498,7 @@ fn monitored_items_are_created_and_nodes_registered_in_slices() {
         };
         message(&CreateMonitoredItemsRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             items_to_create: (0..300).map(item).collect(),
             ..CreateMonitoredItemsRequest::default()
         })

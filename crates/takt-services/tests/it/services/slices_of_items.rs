@@ -5,7 +5,7 @@ use takt_ua::StatusCode;
 use takt_ua::enumerations::MonitoringMode;
 use takt_ua::structures::*;
 
-use crate::common::{Client, VALUE, decode, message, read_id};
+use crate::common::{Client, FIRST_ID, VALUE, decode, message, read_id};
 use crate::services::slices_of_operations::{SMALL, VARIABLES, answer, server, sliced, variable};
 
 /// Returns ids of the `count` MonitoredItems of Subscription 1, for a request.
@@ -33,7 +33,7 @@ pub(crate) fn create_items(client: &mut Client, count: u32) -> Vec<u8> {
     };
     message(&CreateMonitoredItemsRequest {
         request_header: client.header(),
-        subscription_id: 1,
+        subscription_id: FIRST_ID,
         items_to_create: (0..count).map(item).collect(),
         ..CreateMonitoredItemsRequest::default()
     })
@@ -75,7 +75,7 @@ fn monitored_items_are_changed_linked_and_deleted_in_slices() {
     same(&|client| {
         message(&ModifyMonitoredItemsRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             items_to_modify: items_of(COUNT).into_iter().map(modify).collect(),
             ..ModifyMonitoredItemsRequest::default()
         })
@@ -84,7 +84,7 @@ fn monitored_items_are_changed_linked_and_deleted_in_slices() {
         same(&|client| {
             message(&SetMonitoringModeRequest {
                 request_header: client.header(),
-                subscription_id: 1,
+                subscription_id: FIRST_ID,
                 monitoring_mode: mode,
                 monitored_item_ids: items_of(COUNT),
             })
@@ -94,7 +94,7 @@ fn monitored_items_are_changed_linked_and_deleted_in_slices() {
         let linked = same(&|client| {
             message(&SetTriggeringRequest {
                 request_header: client.header(),
-                subscription_id: 1,
+                subscription_id: FIRST_ID,
                 triggering_item_id: 2,
                 links_to_add: items_of(add),
                 links_to_remove: items_of(remove),
@@ -114,7 +114,7 @@ fn monitored_items_are_changed_linked_and_deleted_in_slices() {
     same(&|client| {
         message(&DeleteMonitoredItemsRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             monitored_item_ids: items_of(COUNT),
         })
     });

@@ -10,7 +10,7 @@ use takt_ua::StatusCode;
 use takt_ua::enumerations::MonitoringMode;
 use takt_ua::structures::*;
 
-use crate::common::{Client, VALUE, catch_up, decode, message, read_id};
+use crate::common::{Client, FIRST_ID, VALUE, catch_up, decode, message, read_id};
 use crate::services::slices_of_items::{create_items, create_subscription};
 use crate::services::slices_of_operations::{SMALL, sliced};
 
@@ -92,7 +92,7 @@ fn a_subscription_of_many_items_is_deleted_in_slices() {
     let client = &mut removal.client;
     let delete = DeleteSubscriptionsRequest {
         request_header: client.header(),
-        subscription_ids: vec![1, 1],
+        subscription_ids: vec![FIRST_ID, FIRST_ID],
     };
     let deleted: DeleteSubscriptionsResponse = client.call(delete).unwrap();
     let gone = StatusCode::BadSubscriptionIdInvalid;
@@ -125,7 +125,7 @@ fn a_subscription_of_many_items_ends_with_its_lifetime_in_slices() {
     let modify = |client: &mut Client| {
         let modify = ModifySubscriptionRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             requested_publishing_interval: 1000.0,
             requested_lifetime_count: 3,
             requested_max_keep_alive_count: 1,
@@ -192,7 +192,7 @@ fn initial_values_after_a_transfer_are_queued_in_slices() {
     assert_eq!(publish_all(old, now), ITEMS as usize);
     let transfer = TransferSubscriptionsRequest {
         request_header: new.header(),
-        subscription_ids: vec![1],
+        subscription_ids: vec![FIRST_ID],
         send_initial_values: true,
     };
     let transferred: TransferSubscriptionsResponse = new.call(transfer).unwrap();
@@ -229,7 +229,7 @@ fn discards(change: impl FnOnce(&mut Client, Vec<u32>)) {
     };
     let request = CreateMonitoredItemsRequest {
         request_header: client.header(),
-        subscription_id: 1,
+        subscription_id: FIRST_ID,
         items_to_create: vec![item; 4],
         ..CreateMonitoredItemsRequest::default()
     };
@@ -258,7 +258,7 @@ fn long_queues_of_deleted_items_are_given_back_in_slices() {
     discards(|client, items| {
         let delete = DeleteMonitoredItemsRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             monitored_item_ids: items,
         };
         let deleted: DeleteMonitoredItemsResponse = client.call(delete).unwrap();
@@ -271,7 +271,7 @@ fn long_queues_of_disabled_items_are_given_back_in_slices() {
     discards(|client, items| {
         let disable = SetMonitoringModeRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             monitoring_mode: MonitoringMode::Disabled,
             monitored_item_ids: items,
         };
@@ -289,7 +289,7 @@ fn discarded_values_of_a_shorter_queue_are_freed_in_slices() {
         };
         let modify = ModifyMonitoredItemsRequest {
             request_header: client.header(),
-            subscription_id: 1,
+            subscription_id: FIRST_ID,
             items_to_modify: items.into_iter().map(modify).collect(),
             ..ModifyMonitoredItemsRequest::default()
         };

@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod diagnostics;
+mod diagnostics_nodes;
 mod durable;
 mod events;
 mod items;
