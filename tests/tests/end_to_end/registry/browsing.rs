@@ -11,14 +11,13 @@ use takt_ua::{NodeId, Variant, ids};
 
 use crate::registry::{client, consumer, tank, wait_until_available};
 
-/// All attributes but the value.
-const ATTRIBUTES: [Attribute; 26] = [
+/// All attributes but the value, and the WriteMask: a Provider writes attributes of its nodes at the registry only.
+const ATTRIBUTES: [Attribute; 25] = [
     Attribute::NodeId,
     Attribute::NodeClass,
     Attribute::BrowseName,
     Attribute::DisplayName,
     Attribute::Description,
-    Attribute::WriteMask,
     Attribute::UserWriteMask,
     Attribute::IsAbstract,
     Attribute::Symmetric,
