@@ -259,3 +259,90 @@ fn frames_of_others(others: usize, software: &SoftwarePort) -> u64 {
             .saturating_add(u64::from(TOGETHER) + 1 + u64::from(others > 1)),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::super::PortClass;
+    use super::super::gates::GateControlEntry;
+    use super::*;
+
+    const GIGABIT: u64 = 1_000_000_000;
+
+    /// Returns a port with one class of frames of 1542 B.
+    fn port(rate: u64, selection: TransmissionSelection) -> EgressPort {
+        let class = PortClass {
+            selection,
+            longest: 12_336.into(),
+            shortest: 12_336.into(),
+        };
+        EgressPort::new(rate.into(), vec![class]).unwrap()
+    }
+
+    /// Returns the settings of a shaper with an idleSlope and a sendSlope in bit/s, if the class has one.
+    fn settings(rate: u64, slopes: Option<(u64, u64)>) -> SoftwarePort {
+        let shaper = slopes.map(|(idle, send)| SoftwareShaper {
+            idle_slope: idle.into(),
+            cost: Rational::from(idle + send) / Rational::from(rate),
+            hi_credit: 12_336.into(),
+            most_uncounted: 224.into(),
+        });
+        SoftwarePort {
+            driver_queue: 1,
+            speed: Rational::ONE,
+            launches: vec![false],
+            shapers: vec![shaper],
+            later: 4,
+            outside: Rational::ZERO,
+        }
+    }
+
+    fn shaped(idle: u64, send: u64) -> EgressPort {
+        let settings = settings(GIGABIT, Some((idle, send)));
+        let cost = &settings.shapers[0].as_ref().unwrap().cost;
+        let idle_slope = Rational::from(idle) / cost;
+        let port = port(GIGABIT, TransmissionSelection::CreditBased { idle_slope });
+        port.in_software(&settings).unwrap()
+    }
+
+    fn gated(rate: u64, launches: bool) -> Option<NoService> {
+        let entry = |gates| GateControlEntry {
+            gates,
+            interval: Rational::ONE,
+        };
+        let gates = GateControlList::new(Rational::ZERO, 2.into(), vec![entry(1), entry(0)]);
+        let port = port(rate, TransmissionSelection::StrictPriority);
+        let mut settings = settings(rate, None);
+        settings.launches = vec![launches];
+        let port = port.with_gates(gates.unwrap()).unwrap();
+        port.in_software(&settings).unwrap().no_service(0).cloned()
+    }
+
+    /// With a sendSlope of the link's rate, a frame takes longer to gain its credit than its length at idleSlope.
+    #[test]
+    fn a_frame_that_costs_more_credit_takes_longer() {
+        let longest = |port: &EgressPort| {
+            let losses = port.software[0].as_ref().unwrap().losses.as_ref();
+            losses.unwrap().longest.clone()
+        };
+        assert_eq!(longest(&shaped(100_000_000, 900_000_000)), 12_336.into());
+        let tenth = |tenths: u32| Rational::from_parts(tenths.into(), 10_u32.into());
+        // 12336 bits at a cost of 1.1, without 192 x 1.1 - 92.
+        assert_eq!(longest(&shaped(100_000_000, GIGABIT)), tenth(134_504));
+    }
+
+    #[test]
+    fn each_limit_of_the_proof_has_a_reason() {
+        assert_eq!(gated(GIGABIT, false), None);
+        assert_eq!(gated(GIGABIT, true), Some(NoService::LaunchBehindGates));
+        assert_eq!(gated(GIGABIT + 1, false), Some(NoService::LinkRate));
+        assert_eq!(gated(500 * GIGABIT, false), Some(NoService::LinkTooFast));
+        let reason = |idle, send| shaped(idle, send).no_service(0).cloned();
+        assert_eq!(reason(100_000_000, 900_000_000), None);
+        assert_eq!(reason(8_000, 999_992_000), Some(NoService::ShaperRate));
+        assert_eq!(
+            reason(100_000_000, 100_000_000),
+            Some(NoService::ShaperCost)
+        );
+    }
+}
