@@ -27,7 +27,7 @@ pub struct Classes {
     gates: Option<Gates>,
     assist: Option<TxTimeAssist>,
     /// Bytes that classes may still send in the present window. Of Linux only.
-    budgets: Option<WindowBudgets>,
+    budgets: Option<Box<WindowBudgets>>,
     rate: LineRate,
     lengths: Lengths,
 }
@@ -83,7 +83,7 @@ impl Classes {
             }
         }
         self.budgets = (self.lengths == Lengths::Kernel)
-            .then(|| WindowBudgets::new(&gates, self.classes.len(), self.rate));
+            .then(|| Box::new(WindowBudgets::new(&gates, self.classes.len(), self.rate)));
         self.gates = Some(gates);
         self
     }
