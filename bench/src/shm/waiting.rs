@@ -136,9 +136,11 @@ impl Row {
             SortedTimes::new(ratios.collect()).median_estimate()
         };
         let [spin, _, sleep] = median.map(|median| median.unwrap_or(f64::INFINITY));
-        let cpu_ratio = match spin < sleep {
-            true => None,
-            false => ratio(|it| cpu(it, ADAPTIVE), |it| cpu(it, SLEEP)),
+        // Spinning takes all processor time: where it has the better median, that time is no part of the goal.
+        let cpu_counts = spin >= sleep;
+        let cpu_ratio = match cpu_counts {
+            false => None,
+            true => ratio(|it| cpu(it, ADAPTIVE), |it| cpu(it, SLEEP)),
         };
         let median_ratio = ratio(
             |it| micros(it, ADAPTIVE),
@@ -153,7 +155,10 @@ impl Row {
             median,
             p99: each(|figures| figures.durations.percentiles().p99),
             cpu: each(Figures::cpu_micros),
-            goal: goal(median_ratio.as_ref(), cpu_ratio.as_ref()),
+            goal: goal(
+                median_ratio.as_ref(),
+                cpu_counts.then_some(cpu_ratio.as_ref()),
+            ),
             median_ratio,
             cpu_ratio,
         }
@@ -186,12 +191,13 @@ fn cpu(series: &OfSeries, policy: usize) -> Option<f64> {
     Some(series.get(policy)?.as_ref()?.cpu_micros())
 }
 
-/// Returns the verdict on the goal: both ratios are at most [`GOAL`], the second one where it counts.
-fn goal(median: Option<&Estimate>, cpu: Option<&Estimate>) -> GoalVerdict {
-    let Some(median) = median else {
-        return GoalVerdict::Undecided;
+/// Returns the verdict on the goal: both ratios are at most [`GOAL`], the second one where it counts. A ratio that counts and has no
+/// estimate is undecided.
+fn goal(median: Option<&Estimate>, cpu: Option<Option<&Estimate>>) -> GoalVerdict {
+    let verdict = |ratio: Option<&Estimate>| {
+        ratio.map_or(GoalVerdict::Undecided, |it| GoalVerdict::at_most(it, GOAL))
     };
-    let verdicts = [Some(median), cpu].map(|it| it.map(|it| GoalVerdict::at_most(it, GOAL)));
+    let verdicts = [Some(median), cpu].map(|it| it.map(verdict));
     let has = |wanted| verdicts.iter().flatten().any(|it| *it == wanted);
     match (has(GoalVerdict::Refuted), has(GoalVerdict::Undecided)) {
         (true, _) => GoalVerdict::Refuted,
@@ -431,6 +437,10 @@ mod tests {
         let one_core = six(None, (71, 101), (70, 100));
         assert_eq!(one_core.goal, GoalVerdict::Shown);
         assert!(one_core.cpu_ratio.is_some());
+        // Processor time counts, and there is none to compare with.
+        let unknown = six(None, (71, 101), (70, 0));
+        assert_eq!(unknown.cpu_ratio, None);
+        assert_eq!(unknown.goal, GoalVerdict::Undecided);
     }
 
     #[test]

@@ -68,8 +68,13 @@ pub(crate) fn missed_gate(
     }
     let clock = build::clock(scenario, port.node);
     let rate = LineRate::new(scenario.links[port.link.0].rate.0).by(clock);
-    let room = rate.duration(flow.frame.physical());
-    let room = room.max(taprio.guard_band.into());
+    let frame = rate.duration(flow.frame.physical());
+    let guard_band = Time::from(taprio.guard_band);
+    // Gates of Linux close at the beginning of the guard band.
+    let room = match guard_band > Time::ZERO && random.below(2) == 0 {
+        true => frame + guard_band,
+        false => frame.max(guard_band),
+    };
     // With txtime-assist, a frame can be sent this much later.
     let delay = taprio.txtime_assist.unwrap_or_default();
     let ready = clock.local(moment(scenario, passage, random)) + delay.into();

@@ -79,7 +79,7 @@ impl GateControlList {
     }
 
     /// Returns the service of a class that is alone in its windows, in `sch_taprio` without offload; `None` if its gate never closes.
-    /// Frames of others that have passed their gates take so many seconds, `spilled`, of each window. The kernel counts the bytes
+    /// Gates close at the beginning of their guard bands. Frames of others that have passed their gates take so many seconds, `spilled`, of each window. The kernel counts the bytes
     /// of a window by a clock of this `speed`.
     pub(super) fn after_others(
         &self,
@@ -92,7 +92,7 @@ impl GateControlList {
         let slow = speed.clone().min(Rational::ONE);
         // A frame must fit by the node's clock, and into the bytes of the window, which are whole ones.
         let byte = Rational::from(8) / rate;
-        let room = self.room(frame).max(frame / &slow) + byte / &slow;
+        let room = self.guard_band() + (frame + byte) / &slow;
         let windows = self.windows(class)?;
         let ends = windows.iter().map(|window| Window {
             start: window.start.clone(),

@@ -21,6 +21,8 @@ pub struct GateControlList {
     /// The delay of txtime-assist; `None` without it.
     txtime_delay: Option<Rational>,
     guard_band: Rational,
+    /// True if frames end before the guard band; false if they only begin before it.
+    closes_early: bool,
 }
 
 /// Reasons why gates are invalid, or cannot serve a class.
@@ -107,6 +109,7 @@ impl GateControlList {
             entries,
             txtime_delay: None,
             guard_band: Rational::ZERO,
+            closes_early: false,
         })
     }
 
@@ -134,6 +137,14 @@ impl GateControlList {
         }
         self.guard_band = guard_band;
         Ok(self)
+    }
+
+    /// Returns gates that close at the beginning of their guard band, so that a frame also ends before it. TAPRIO knows no guard
+    /// band, and `takt apply` makes it in this way.
+    #[must_use]
+    pub fn closing_early(mut self) -> Self {
+        self.closes_early = true;
+        self
     }
 
     /// Returns the list of a port further on, whose windows are later by `shift` seconds.
@@ -164,7 +175,11 @@ impl GateControlList {
 
     /// Returns the time before its gate closes at which a frame of this duration must begin.
     pub(super) fn room(&self, frame: &Rational) -> Rational {
-        frame.clone().max(self.guard_band.clone())
+        if self.closes_early {
+            frame + &self.guard_band
+        } else {
+            frame.clone().max(self.guard_band.clone())
+        }
     }
 
     /// Returns the number of frames of this duration that a window serves if frames always wait. The last one begins at the
@@ -277,7 +292,8 @@ impl GateControlList {
         };
         let window = windows.into_iter().map(|window| window.length).max();
         let window = window.unwrap_or(Rational::ZERO);
-        let needed = self.room(frame);
+        // Where the gate closes early, a window of this length may still be too short: then the class has no bound.
+        let needed = frame.clone().max(self.guard_band.clone());
         // A class that is not in use needs no window.
         if !frame.is_zero() && window < needed {
             return Err(GateError::WindowTooShort {

@@ -8,6 +8,9 @@ use crate::curve::{Curve, Extended};
 pub(super) struct Losses {
     /// Rate at which credit is gained, in bit/s.
     pub(super) gained: Rational,
+    /// Bits by which the wait for credit advances with each sent frame, at most: the longest frame, or its cost without `slack` if a bit
+    /// costs more than one.
+    pub(super) longest: Rational,
     /// Bits that each sent frame costs less than its length on the wire, at least.
     pub(super) slack: Rational,
     /// Most frames that come while one waits.
@@ -23,21 +26,15 @@ impl Losses {
         (lost - &self.slack).max(Rational::ZERO) / &self.gained
     }
 
-    /// Returns true if they take more than [`Self::latency`], for a class with frames of these lengths, these arrivals and this delay.
-    pub(super) fn are_more(
-        &self,
-        shortest: &Rational,
-        longest: &Rational,
-        arrival: &Curve,
-        delay: &Rational,
-    ) -> bool {
+    /// Returns true if they take more than [`Self::latency`], for a class with frames of this length or longer, these arrivals and this delay.
+    pub(super) fn are_more(&self, shortest: &Rational, arrival: &Curve, delay: &Rational) -> bool {
         let allowed = Extended::Finite(&self.later * shortest);
         if arrival.right(delay).0 <= allowed {
             return false;
         }
         // In a long wait many frames are sent, and each costs less than its length.
-        let factor = Rational::from(8) * (Rational::ONE + &self.slack / longest);
-        let saved = &self.slack * &self.gained / longest * shortest / &factor;
+        let factor = Rational::from(8) * (Rational::ONE + &self.slack / &self.longest);
+        let saved = &self.slack * &self.gained / &self.longest * shortest / &factor;
         let Ok(saved) = Curve::leaky_bucket(Rational::ZERO, saved) else {
             return true;
         };

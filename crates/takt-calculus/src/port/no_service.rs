@@ -7,7 +7,7 @@ use crate::Rational;
 pub enum NoService {
     /// Its gate is open together with that of another class: releases of Linux differ in the class that they serve first.
     SharedWindow(usize),
-    /// Frames of other classes in the driver can fill each of its windows: bits of these frames.
+    /// Frames of other classes in the driver leave no room for a frame in any of its windows: bits of these frames.
     ShortWindows(Rational),
     /// A shaper behind gates: the kernel takes a frame from it, and with it credit, to look at the frame while the gate is closed.
     ShaperBehindGates,
@@ -15,8 +15,20 @@ pub enum NoService {
     ShaperBelow(usize),
     /// A shaper whose frames can come closer together than the driver can send them behind a frame of a lower class.
     ShaperTooFast,
-    /// A rate of the link for which the kernel's time of a byte is not exact.
+    /// A rate of the link that is no whole number of Mbit/s, for which the kernel's time of a byte is not exact.
     LinkRate,
+    /// A rate of the link above 400 Gbit/s, for which the kernel's time of a byte is not exact either.
+    LinkTooFast,
+    /// Frames that wait for launch times behind gates: the kernel looks at them before their time, and each look takes their bytes
+    /// from the budget of the window.
+    LaunchBehindGates,
+    /// An idleSlope for which the proof does not know how much the kernel rounds.
+    ShaperRate,
+    /// An idleSlope and a sendSlope together so far below the rate of the link that the bytes that the kernel does not count do not
+    /// pay for its rounding.
+    ShaperCost,
+    /// A class with a shaper whose settings in the kernel are not given.
+    NoSettings,
     /// More frames of the class can come while one waits than the bound takes into account.
     ManyFrames,
 }

@@ -293,8 +293,8 @@ impl Slots<'_> {
         };
         for (start, end) in windows {
             let open = end - &start;
-            // Any of the frames can be the last, and must begin before the guard band.
-            if remaining <= open && &remaining - shortest <= &open - gates.guard_band() {
+            // Any of the frames can be the last. It must have the room that the end of a window leaves.
+            if &remaining - shortest + gates.room(shortest) <= open {
                 return Some(start + remaining);
             }
             // A frame that no longer fits leaves the end unused: less than the longest frame needs.

@@ -4,6 +4,7 @@ use takt_scenario::{Credit, LowerPriority, Part, PortIndex};
 
 use super::error::ScenarioBoundsError;
 use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed};
+use super::realisation::Realisation;
 use super::selection::Slopes;
 use super::sound::Mapping;
 use crate::port::{
@@ -11,6 +12,9 @@ use crate::port::{
     SoftwareShaper, TransmissionSelection,
 };
 use crate::{FrameBits, Rational};
+
+/// Bits of a VLAN tag. Linux does not count them where the tag is not in the data of a buffer.
+const TAG: u32 = 32;
 
 impl Mapping<'_> {
     /// Adds a port. Classes that no flow is in are left out.
@@ -43,7 +47,7 @@ impl Mapping<'_> {
         if let LowerPriority::AtMost(frame) = scenario.bounds.lower_priority
             && !is_gated
         {
-            // Frames of traffic outside the scenario are below all classes. Gates keep them away.
+            // Frames of traffic outside the scenario are below all classes. Gates keep them away, except in software: `outside` below.
             classes.push(PortClass {
                 selection: TransmissionSelection::StrictPriority,
                 longest: frame.physical_bits(),
@@ -88,9 +92,22 @@ impl Mapping<'_> {
     /// Returns the settings of the kernel's gates and shapers at a port.
     fn software(&self, id: PortIndex, indices: &[Option<usize>], link: &Rational) -> SoftwarePort {
         let port = &self.scenario.ports[id.0];
-        let used = port.discipline.classes.iter().zip(indices);
-        let used = used.filter(|(_, index)| index.is_some());
-        let shapers = used.map(|(class, _)| {
+        let used = port.discipline.classes.iter().zip(indices).enumerate();
+        let used = used.filter(|(_, (_, index))| index.is_some());
+        let launches = used.clone().map(|(_, (class, _))| {
+            let etf = class.queue.launch();
+            etf.is_some_and(|etf| !etf.deadline_mode)
+        });
+        let launches = launches.collect();
+        let uncounted = |index: usize| {
+            let flows = self.scenario.flows().iter();
+            let flows = flows.filter(|flow| {
+                flow.ports.contains(&id) && class_at(self.scenario, flow, id) == index
+            });
+            let frames = flows.map(|flow| flow.frame.physical_bits() - flow.frame.l2_bits());
+            frames.max().unwrap_or(Rational::ZERO) + Rational::from(TAG)
+        };
+        let shapers = used.map(|(index, (class, _))| {
             let shaper = class.queue.shaper()?;
             // The kernel counts whole bytes per second.
             let idle_slope =
@@ -99,13 +116,19 @@ impl Mapping<'_> {
                 idle_slope,
                 cost: Slopes::new(shaper, link).cost,
                 hi_credit: Rational::from(shaper.hi_credit.value().0) * Rational::from(8),
+                most_uncounted: uncounted(index),
             })
         });
         SoftwarePort {
             driver_queue: self.realisation.driver_queue().unwrap_or(1),
             speed: speed(self.scenario.nodes[port.node.0].clock),
+            launches,
             shapers: shapers.collect(),
             later: self.later,
+            outside: match self.scenario.bounds.lower_priority {
+                LowerPriority::AtMost(frame) => frame.physical_bits(),
+                LowerPriority::Declared => Rational::ZERO,
+            },
         }
     }
 
@@ -164,6 +187,12 @@ impl Mapping<'_> {
         let (base_time, cycle_time) = (by_clock(taprio.base_time), by_clock(taprio.cycle_time));
         let gates = GateControlList::new(base_time, cycle_time, entries.collect())
             .and_then(|gates| gates.with_guard_band(by_clock(taprio.guard_band)));
+        let gates = match self.realisation {
+            Realisation::Ieee => gates,
+            Realisation::Linux { .. } | Realisation::Software { .. } => {
+                gates.map(GateControlList::closing_early)
+            }
+        };
         let gates = match taprio.txtime_assist {
             Some(delay) => gates.and_then(|gates| gates.with_txtime_assist(by_clock(delay))),
             None => gates,

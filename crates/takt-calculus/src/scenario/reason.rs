@@ -73,7 +73,7 @@ impl Infinite {
             NoService::ShortWindows(bits) => {
                 let micros = bits / link_rate * Rational::from(1_000_000);
                 format!(
-                    "sch_taprio in software: frames of other classes in the driver take up to {} \u{b5}s of each of its windows, which are not longer, so that no frame is certain to be sent; lengthen the windows, or use gates of the device (`flags 0x2`)",
+                    "sch_taprio in software: frames of other classes in the driver take up to {} \u{b5}s of each of its windows, and leave no room for a frame in any window, so that none is certain to be sent; lengthen the windows, or use gates of the device (`flags 0x2`)",
                     decimal(&micros, 3)
                 )
             }
@@ -84,6 +84,11 @@ impl Infinite {
             ),
             NoService::ShaperTooFast => "sch_cbs in software: frames can come closer together than the driver sends them behind a frame of a lower class, and the shaper then loses credit: at a load near idleSlope the delay has no limit; use shapers of the device (`offload 1`)".to_owned(),
             NoService::LinkRate => "sch_taprio in software: the kernel's time of a byte is not exact at this rate of the link, which is no whole number of Mbit/s".to_owned(),
+            NoService::LinkTooFast => "sch_taprio in software: the kernel's time of a byte is not exact at this rate of the link, which is above 400 Gbit/s".to_owned(),
+            NoService::LaunchBehindGates => "sch_taprio in software looks at frames of etf before their txtimes, and each look takes their bytes from the budget of the window: no bound is known; use `txtime_assist`, or gates of the device (`flags 0x2`)".to_owned(),
+            NoService::ShaperRate => "sch_cbs in software: its idleSlope is outside the range of the proof, from 10 kbit/s to 10 Gbit/s".to_owned(),
+            NoService::ShaperCost => "sch_cbs in software: idleSlope and sendSlope together are outside the range of the proof, because they are too far below the rate of the link".to_owned(),
+            NoService::NoSettings => "sch_cbs in software: the kernel's settings of its shaper are not known".to_owned(),
             NoService::ManyFrames => "sch_cbs in software loses credit with each frame that comes, and too many can come while one waits".to_owned(),
         };
         Self {

@@ -49,9 +49,9 @@ pub(super) const ONE_FRAME_IN_DRIVER: &str = "Linux lets a frame pass that finds
 pub(super) const FRAMES_IN_DRIVER: &str = "Linux lets a frame pass that finds FQ_CoDel empty: the driver holds at most the given number of frames besides the one on the link";
 
 /// Assumption for gates in software.
-pub(super) const OF_SOFTWARE_GATES: &str = "gates of sch_taprio in software: each qdisc runs at the beginning of each entry and when the driver has room; the driver holds at most the given number of frames of each class besides the one on the link";
+pub(super) const OF_SOFTWARE_GATES: &str = "gates of sch_taprio in software, kernel 6.3 or later: traffic of `lower_priority` has windows of its own; each qdisc runs at the beginning of each entry and when the driver has room; the driver holds at most the given number of frames of each class besides the one on the link";
 /// Assumption for shapers in software.
-pub(super) const OF_SOFTWARE_SHAPERS: &str = "shapers of sch_cbs in software: timers are on time; the driver holds at most the given number of frames of each class besides the one on the link, and sends the highest class first";
+pub(super) const OF_SOFTWARE_SHAPERS: &str = "shapers of sch_cbs in software: timers fire at the first nanosecond at which credit is enough, at least 1 ns later than the kernel computes, which rounds down; the driver holds at most the given number of frames of each class besides the one on the link, and sends the highest class first";
 
 /// Assumption that Linux breaks where a class has a Credit-Based Shaper.
 pub(super) const BROKEN_BY_CBS: &str = "shapers: sch_cbs in software does not count 24 bytes of each frame, so that a class may send more than its idleSlope, and it gains no credit while it has some; the bounds hold for shapers of the device (`offload 1`)";

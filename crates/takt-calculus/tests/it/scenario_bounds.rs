@@ -238,7 +238,7 @@ fn nanoseconds(nanoseconds: u32) -> Result<Option<Rational>, String> {
     )))
 }
 
-/// A frame takes 800 ns. In the worst case it comes when it cannot begin any more.
+/// A frame takes 800 ns. In the worst case it comes when it cannot begin any more. Gates of Linux close when the guard band begins.
 #[test]
 fn windows_with_guard_bands_and_with_txtimes() {
     let gates = |more: &str, queue: &str, entries: &str| {
@@ -255,11 +255,11 @@ fn windows_with_guard_bands_and_with_txtimes() {
     assert_eq!(gates("", "", &half), nanoseconds(50_000 + 2 * 800));
     assert_eq!(
         gates("guard_band = \"500 ns\"", "", &half),
-        nanoseconds(50_000 + 2 * 800)
+        nanoseconds(50_000 + 500 + 2 * 800)
     );
     assert_eq!(
         gates("guard_band = \"20 us\"", "", &half),
-        nanoseconds(50_000 + 20_000 + 800)
+        nanoseconds(50_000 + 20_000 + 2 * 800)
     );
     // Gates that do not close between entries; a txtime is in one of them.
     let (etf, assist) = (", queue = \"etf\"", "txtime_assist = \"30 us\"");

@@ -99,7 +99,7 @@ pub(crate) const BOUNDS: Shape = Shape {
         may(
             "lower_priority",
             Kind::Size,
-            "Longest frame, in bytes on the wire, of traffic outside the scenario, with lower priority than all classes. It can occupy every port without gates. By default there is none.",
+            "Longest frame, in bytes on the wire, of traffic outside the scenario, with lower priority than all classes. It can occupy every port without gates, and the driver behind gates in software. By default there is none.",
         ),
     ],
     of_kinds: &[],

@@ -27,7 +27,7 @@ pub struct Classes {
     gates: Option<Gates>,
     assist: Option<TxTimeAssist>,
     /// Bytes that classes may still send in the present window. Of Linux only.
-    budgets: Option<WindowBudgets>,
+    budgets: Option<Box<WindowBudgets>>,
     rate: LineRate,
     lengths: Lengths,
 }
@@ -72,6 +72,10 @@ impl Classes {
     /// Adds the gates of TAPRIO: classes send while their gates are open, and only frames that end before the gates close.
     #[must_use]
     pub fn with_gates(mut self, gates: Gates) -> Self {
+        let gates = match self.lengths {
+            Lengths::Kernel => gates.closing_early(),
+            Lengths::Wire => gates,
+        };
         // IEEE 802.1Q, 8.6.8.2: credit stands still while the gate is closed. `sch_cbs` knows no gates.
         for (number, queue) in (0u8..).zip(&mut self.classes) {
             if let ClassQueue::CbsIeee(shaper) = queue {
@@ -79,7 +83,7 @@ impl Classes {
             }
         }
         self.budgets = (self.lengths == Lengths::Kernel)
-            .then(|| WindowBudgets::new(&gates, self.classes.len(), self.rate));
+            .then(|| Box::new(WindowBudgets::new(&gates, self.classes.len(), self.rate)));
         self.gates = Some(gates);
         self
     }

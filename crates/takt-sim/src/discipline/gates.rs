@@ -21,6 +21,8 @@ pub struct Gates {
     /// End of each entry, and the open gates in it.
     entries: Vec<(Time, u8)>,
     guard_band: Time,
+    /// True if frames end before the guard band; false if they only begin before it.
+    closes_early: bool,
 }
 
 impl Gates {
@@ -38,6 +40,7 @@ impl Gates {
             cycle: end.max(Time::picoseconds(1)),
             entries,
             guard_band: taprio.guard_band.into(),
+            closes_early: false,
         }
     }
 
@@ -48,10 +51,21 @@ impl Gates {
         self
     }
 
+    /// Returns gates that close at the beginning of their guard band: TAPRIO knows none, so `takt apply` makes it in this way.
+    #[must_use]
+    pub fn closing_early(mut self) -> Self {
+        self.closes_early = true;
+        self
+    }
+
     /// Returns the time before the end of a window at which a frame of this duration begins at the latest: the frame ends in the
-    /// window, and does not begin in the guard band.
+    /// window, and does not begin in the guard band. Where the gate closes early, the frame also ends before the guard band.
     pub fn room(&self, duration: Time) -> Time {
-        duration.max(self.guard_band)
+        if self.closes_early {
+            duration + self.guard_band
+        } else {
+            duration.max(self.guard_band)
+        }
     }
 
     /// Returns the number of the entry at a time, and its begin and end.
@@ -71,7 +85,7 @@ impl Gates {
         self.entries.len()
     }
 
-    /// Returns the time from the begin of an entry until the gate of a class closes; `None` if it never does.
+    /// Returns the time from the begin of an entry until the guard band of a class begins; `None` if its gate never closes.
     pub(super) fn open_from(&self, entry: usize, class: u8) -> Option<Time> {
         let begin = entry
             .checked_sub(1)
@@ -80,7 +94,7 @@ impl Gates {
         let begin = self.base + begin.map_or(Time::ZERO, |it| it.0);
         match self.window(class, begin) {
             Window::Open(Time::MAX) => None,
-            Window::Open(closes) => Some(closes - begin),
+            Window::Open(closes) => Some((closes - begin - self.guard_band).max(Time::ZERO)),
             Window::Closed(_) => Some(Time::ZERO),
         }
     }

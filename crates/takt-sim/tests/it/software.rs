@@ -99,6 +99,51 @@ fn a_class_without_others_loses_nothing() {
     assert!(ratio < 1.05, "{ratio}");
 }
 
+/// The gate closes when the guard band begins: the last frame must end before it. A frame takes as long as the guard band.
+#[test]
+fn a_frame_ends_before_the_guard_band() {
+    let alone = gates(100, 1).replace("payload = \"59 B\"", "payload = \"1500 B\"");
+    let alone = &alone[..alone.find("[[cross_traffic]]").unwrap()];
+    for guard_band in [6, 12, 13, 30] {
+        let band = format!("guard_band = \"{guard_band} us\"\nentries");
+        let text = alone.replace("entries", &band);
+        let ratio = attacked(&text, 1);
+        assert!(ratio < 1.001, "{guard_band} us: {ratio}");
+        // The frame comes when it just cannot end before the guard band, and waits until its window begins again.
+        let scenario = Scenario::parse(&text, "guard.toml").unwrap();
+        let bounds = bounds(&scenario, 1);
+        let least = 300.0 + f64::from(guard_band) + 2.0 * 12.336;
+        let bound = bound(&bounds, scenario.flows()[0].source).unwrap() / 1e6;
+        assert!((least..least + 0.1).contains(&bound), "{bound} {least}");
+        // With frames of another class in the driver.
+        let others = gates(200, 20).replace("entries", &band);
+        attacked(&others, 1);
+    }
+}
+
+/// The traffic outside the scenario is simulated as cross traffic in the other window, of which the bound knows only `lower_priority`.
+#[test]
+fn frames_outside_the_scenario_wait_in_the_driver_too() {
+    let with = gates(200, 20);
+    let alone = &with[..with.find("[[cross_traffic]]").unwrap()];
+    let unknown = format!("{alone}[bounds]\nlower_priority = \"1542 B\"\n");
+    for driver_queue in [1, 2] {
+        let parse = |text: &str| Scenario::parse(text, "outside.toml").unwrap();
+        let (known, unknown) = (parse(&with), parse(&unknown));
+        let source = unknown.flows()[0].source;
+        let sound = bounds(&unknown, driver_queue);
+        assert_eq!(
+            sound.of_way(source),
+            bounds(&known, driver_queue).of_way(source)
+        );
+        let options = options(&known, driver_queue, 48);
+        let worst = search(&known, &options, &Default::default(), 600, |_| true);
+        let found = worst.flows[0].as_ref().unwrap().delay;
+        let ratio = bound(&sound, source).unwrap() / found.as_picoseconds() as f64;
+        assert!(ratio > 0.999_999, "driver of {driver_queue}: {ratio}");
+    }
+}
+
 /// Each window is full of frames that passed the gate of the other class just before it closed: the class never sends.
 #[test]
 fn short_windows_have_no_bound_and_a_delay_that_grows() {
@@ -206,4 +251,26 @@ fn a_shaper_below_another_class_has_a_reason_instead_of_a_bound() {
         reason.contains("each time at which it waits for B"),
         "{reason}"
     );
+}
+
+/// Ports of a bridge get frames without their VLAN tag, which Linux then does not count. Of frames of 88 B, it counts 60 B.
+#[test]
+fn a_tag_outside_of_the_data_is_not_counted() {
+    let text = |slope: u32, payload: u32| {
+        let class = format!(
+            "{{ name = \"A\", priorities = [3], queue = \"cbs\", idle_slope = \"{slope} Mbit/s\" }}"
+        );
+        shapers(&class, payload, 1000)
+    };
+    let infinite = |text: &str| {
+        let scenario = Scenario::parse(text, "tagged.toml").unwrap();
+        let bounds = bounds(&scenario, 1);
+        bounds.flows[0].infinite.as_ref().map(ToString::to_string)
+    };
+    // Frames of 704 bits at 38 Mbit/s are 12.0 us apart, less than a frame below, which takes 12.336 us; with the tag they are 12.84.
+    let reason = infinite(&text(38, 46)).expect("a bound for frames that come too close");
+    assert!(reason.contains("closer together"), "{reason}");
+    assert_eq!(infinite(&text(36, 46)), None);
+    // Padding is not counted either.
+    assert!(infinite(&text(36, 10)).is_some());
 }

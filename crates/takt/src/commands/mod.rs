@@ -40,7 +40,7 @@ pub fn run(command: Command, given: &Given, verbose: u8) -> miette::Result<()> {
         Command::OpcUa(group) => opc_ua(group),
         Command::Services(group) => services(group, given),
         Command::PubSub(group) => pubsub_group(group, given),
-        Command::Laboratory(group) => laboratory(group),
+        Command::Laboratory(group) => laboratory(group, given),
         Command::Other(group) => other(group, verbose),
     }
 }
@@ -78,10 +78,10 @@ fn pubsub_group(command: PubSubGroup, given: &Given) -> miette::Result<()> {
     }
 }
 
-fn laboratory(command: LaboratoryGroup) -> miette::Result<()> {
+fn laboratory(command: LaboratoryGroup, given: &Given) -> miette::Result<()> {
     match command {
         LaboratoryGroup::Scenario(command) => scenario::run(&command),
-        LaboratoryGroup::Bounds(arguments) => bounds::run(&arguments),
+        LaboratoryGroup::Bounds(arguments) => bounds::run(&arguments, given),
         LaboratoryGroup::Simulate(arguments) => simulate::run(&arguments),
         LaboratoryGroup::Tsn(command) => tsn::run(&command),
         LaboratoryGroup::Lab(command) => lab::run(&command),

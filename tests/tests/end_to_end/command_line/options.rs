@@ -20,7 +20,10 @@ fn options_without_effect_are_refused() {
     let (publisher, subscriber, scenario) = (&*publisher, &*subscriber, &*scenario);
     let digits = |count| "a".repeat(count);
     let key = format!("Plant=1:{}:{}:{}", digits(64), digits(64), digits(8));
-    let cases: [(&[&str], &[&str]); 18] = [
+    // Its bounds are of the model of the paper.
+    let line = file("scenarios/line.toml");
+    let line = &*line;
+    let cases: [(&[&str], &[&str]); 20] = [
         (
             &["publish", publisher, "--cycles", "3"],
             &["--cycles", "scenario"],
@@ -68,6 +71,14 @@ fn options_without_effect_are_refused() {
         (&["trust", "list", "--timeout", "1s"], &["--server"]),
         (&["trust", "renew", "Machine", "--days", "9"], &["NAME"]),
         (&["bounds", scenario, "--theme", "dark"], &["--plot"]),
+        (
+            &["bounds", line, "--software"],
+            &["--software", "Add --model sound"],
+        ),
+        (
+            &["bounds", line, "--driver-queue", "1"],
+            &["--driver-queue", "Add --model sound"],
+        ),
         (
             &["browse", "opc.iox2://X", "--references", "--depth", "2"],
             &["--references"],

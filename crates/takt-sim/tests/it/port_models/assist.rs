@@ -13,14 +13,21 @@ pub(crate) struct Slots {
 
 impl Slots {
     /// Returns the first txtime, not before `earliest`, at which a frame that needs so long fits in an entry behind the others.
-    pub(crate) fn choose(&mut self, gates: &Gates, class: usize, needs: i64, earliest: i64) -> i64 {
+    pub(crate) fn choose(
+        &mut self,
+        gates: &Gates,
+        class: usize,
+        needs: i64,
+        earliest: i64,
+        is_kernel: bool,
+    ) -> i64 {
         let mut begin = earliest - (earliest - gates.base).rem_euclid(gates.cycle);
         for index in (0..gates.entries.len()).cycle() {
             let (open, length) = gates.entries[index];
             let last = self.ends.get(&index).copied();
             let time = begin.max(earliest).max(last.unwrap_or(begin));
             begin += length;
-            if open >> class & 1 == 1 && time + needs.max(gates.guard_band) <= begin {
+            if open >> class & 1 == 1 && time + gates.room(needs, is_kernel) <= begin {
                 self.ends.insert(index, time + needs);
                 return time;
             }
@@ -39,7 +46,7 @@ pub(crate) fn accepts(
     is_kernel: bool,
 ) -> bool {
     let (open, end) = gates.entry(txtime);
-    let ends = txtime + needs.max(gates.guard_band);
+    let ends = txtime + gates.room(needs, is_kernel);
     let fits = match is_kernel {
         true => ends < end && gates.begin(txtime) < txtime,
         false => ends <= end,

@@ -109,11 +109,19 @@ impl Gates {
         closes.max(time)
     }
 
+    /// Returns the least time from the begin of a frame that needs so long until its gate closes. Gates of Linux close when the guard
+    /// band begins.
+    pub(crate) fn room(&self, long: i64, is_kernel: bool) -> i64 {
+        match is_kernel {
+            true => long + self.guard_band,
+            false => long.max(self.guard_band),
+        }
+    }
+
     /// Returns true if a frame of a class may begin at a time that needs so long.
-    pub(crate) fn admit(&self, class: usize, local: i64, long: i64) -> bool {
+    pub(crate) fn admit(&self, class: usize, local: i64, long: i64, is_kernel: bool) -> bool {
         let closes = self.closes(class, local);
-        closes == i64::MAX
-            || local < closes && local + long <= closes && local + self.guard_band <= closes
+        closes == i64::MAX || local < closes && local + self.room(long, is_kernel) <= closes
     }
 
     /// Returns the part of an interval in which the gate of a class is open.

@@ -61,7 +61,7 @@ impl Model<'_> {
         let mut begin = time;
         loop {
             let local = clock.shows(begin);
-            if gates.admit(index, local, clock.shows(begin + needs) - local) {
+            if gates.admit(index, local, clock.shows(begin + needs) - local, false) {
                 return Some(begin);
             }
             begin = clock.reaches(gates.entry(local).1, begin);

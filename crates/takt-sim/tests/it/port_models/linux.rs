@@ -70,7 +70,7 @@ impl Model<'_> {
             let picoseconds = 8_000_000 / (self.port.rate / 1_000_000).max(1);
             let bytes = |class| match gates.closes(class, begin) {
                 i64::MAX => i64::MAX,
-                closes => (closes - begin) / picoseconds.max(17),
+                closes => (closes - begin - gates.guard_band).max(0) / picoseconds.max(17),
             };
             self.budgets = (end, classes.map(bytes).collect());
         }
@@ -92,7 +92,8 @@ impl Model<'_> {
             };
             let gates = self.port.gates.as_ref().filter(|_| self.is_gated());
             let is_gated = gates.is_some();
-            if gates.is_none_or(|gates| gates.admit(*index, local, self.needs(&frame)))
+            let (needs, is_kernel) = (self.needs(&frame), self.room > 0);
+            if gates.is_none_or(|gates| gates.admit(*index, local, needs, is_kernel))
                 && (!is_gated || self.has_budget(*index, frame.length, local))
             {
                 self.classes[*index].qdisc.take(local);
@@ -232,7 +233,7 @@ impl Model<'_> {
         }
         if let (Some(gates), Some(delay)) = (&self.port.gates, self.port.assist) {
             let slots = &mut self.slots;
-            let chosen = || slots.choose(gates, frame.class, needs, local + delay);
+            let chosen = || slots.choose(gates, frame.class, needs, local + delay, is_kernel);
             frame.txtime = Some(frame.txtime.unwrap_or_else(chosen));
         }
         let qdisc = &mut self.classes[frame.class].qdisc;

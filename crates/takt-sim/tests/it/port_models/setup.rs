@@ -97,7 +97,7 @@ fn classes(link: u64, shaped: bool) -> impl Strategy<Value = String> {
     })
 }
 
-/// Returns gates, whose windows hold at least one longest frame of each class by the fastest clock.
+/// Returns gates, whose windows hold at least one longest frame of each class by the fastest clock, before their guard bands.
 fn gates(link: u64) -> impl Strategy<Value = String> {
     let longest = 1542 * 10_000 / link;
     let open = select(vec![
@@ -121,7 +121,7 @@ fn gates(link: u64) -> impl Strategy<Value = String> {
     let base = prop_oneof![Just(0), 0..20 * longest];
     (first, one, two, more, guard_band, base).prop_map(
         |(first, one, two, more, guard_band, base)| {
-            let mut entries = vec![(first[0], one), (first[1], two)];
+            let mut entries = vec![(first[0], one + guard_band), (first[1], two + guard_band)];
             entries.extend(more);
             let entry = |(open, long): (&str, u64)| {
                 format!("{{ gates = [{open}], interval = \"{long} ns\" }}")

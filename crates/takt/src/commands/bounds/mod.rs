@@ -9,7 +9,7 @@ mod table;
 use takt_calculus::{Realisation, scenario_bounds_with};
 use takt_scenario::BoundsModel;
 
-use crate::arguments::{BoundsArguments, ModelName};
+use crate::arguments::{BoundsArguments, Given, ModelName};
 use crate::scenario_file::{self, Loaded};
 use crate::{explain, output};
 use miette::IntoDiagnostic;
@@ -19,7 +19,10 @@ use takt_figures::{Progress, Report};
 /// Number of flows up to which analyses take so little time that no progress is shown.
 const QUICK: usize = 100;
 
-pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
+/// Options that `takt bounds` has with the model of the paper, too.
+const OF_PAPER: [&str; 6] = ["model", "analysis", "plot", "theme", "all", "json"];
+
+pub(super) fn run(arguments: &BoundsArguments, given: &Given) -> miette::Result<()> {
     let Loaded {
         file,
         text,
@@ -34,6 +37,14 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
             Some(ModelName::Sound) => BoundsModel::Sound,
             None => scenario.bounds.model,
         };
+        if model == BoundsModel::Paper {
+            given.refuse::<BoundsArguments>(&OF_PAPER, |option| {
+                (
+                    format!("{option} is for the model sound, and these bounds are of the model of the paper"),
+                    "Add --model sound.".to_owned(),
+                )
+            })?;
+        }
         let analyses = match &arguments.analysis {
             Some(analyses) => &analyses.0,
             None => &scenario.bounds.analyses,
