@@ -40,3 +40,16 @@ pub struct AttributeChange {
     /// The value before; empty if the attribute did not exist. It need not be stored: it takes the change back.
     pub previous: Variant,
 }
+
+impl AttributeChange {
+    /// Returns the change that takes this one back.
+    #[must_use]
+    pub fn opposite(&self) -> Self {
+        Self {
+            node_id: self.node_id.clone(),
+            attribute_id: self.attribute_id,
+            value: self.previous.clone(),
+            previous: self.value.clone(),
+        }
+    }
+}

@@ -2,7 +2,9 @@
 
 use takt_app::{Attribute, Client};
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{AddNodesItem, EnumDefinition, EnumField, WriteRequest, WriteValue};
+use takt_ua::structures::{
+    AddNodesItem, EnumDefinition, EnumField, VariableAttributes, WriteRequest, WriteValue,
+};
 use takt_ua::{DataValue, ExtensionObject, QualifiedName, UaString, ids};
 
 use super::tests::*;
@@ -10,6 +12,7 @@ use super::*;
 
 const DATA_TYPE_DEFINITION: u32 = 23;
 const VALUE: u32 = 13;
+const ACCESS_LEVEL: u32 = 17;
 
 fn definition(name: &str) -> Variant {
     let definition = EnumDefinition {
@@ -185,4 +188,58 @@ fn namespaces_of_a_provider_count() {
     assert_eq!(append(&mut own, &["urn:c"]), full);
     let long = "x".repeat(2000);
     assert_eq!(append(&mut own, &[&long]), StatusCode::BadUserAccessDenied);
+}
+
+#[test]
+fn nobody_writes_a_value_of_the_registry() {
+    let setting = Setting::new();
+    let mut own = setting.provider("P");
+    let model = own.namespace_index(model::NAMESPACE_URI);
+    let model = model.unwrap().unwrap();
+    let namespace = namespace(&mut own);
+    let available = NodeId::numeric(namespace, model::provider::AVAILABLE);
+    let level = |client: &mut Client| {
+        let read = client.read_attribute(&available, Attribute::AccessLevel);
+        read.unwrap().value
+    };
+    let read_only = Some(Variant::Byte(1));
+    assert_eq!(level(&mut own), read_only);
+    let refused = write(&mut own, &available, ACCESS_LEVEL, 3_u8.into());
+    assert_eq!(refused, StatusCode::BadNotWritable);
+    // With the node, and with another name than that of the model.
+    for browse_name in [
+        QualifiedName::new(model, "Available"),
+        QualifiedName::new(namespace, "Mine"),
+    ] {
+        assert_eq!(delete(&mut own, &available), StatusCode::Good);
+        let attributes = VariableAttributes {
+            specified_attributes: 1 << 0 | 1 << 4,
+            access_level: 3,
+            data_type: NodeId::from(ids::BOOLEAN),
+            ..VariableAttributes::default()
+        };
+        let item = AddNodesItem {
+            parent_node_id: NodeId::numeric(namespace, model::provider::OBJECT).into(),
+            reference_type_id: NodeId::from(ids::HAS_PROPERTY),
+            requested_new_node_id: available.clone().into(),
+            browse_name,
+            node_class: NodeClass::Variable,
+            node_attributes: ExtensionObject::from_structure(&attributes),
+            type_definition: NodeId::from(ids::PROPERTY_TYPE).into(),
+            ..AddNodesItem::default()
+        };
+        assert_eq!(add(&mut own, vec![item]), [StatusCode::Good]);
+        assert_eq!(level(&mut own), read_only);
+        let refused = write(&mut own, &available, ACCESS_LEVEL, 3_u8.into());
+        assert_eq!(refused, StatusCode::BadNotWritable);
+        let refused = write(&mut own, &available, VALUE, true.into());
+        assert_eq!(refused, StatusCode::BadNotWritable);
+    }
+    let Setting {
+        folder, registry, ..
+    } = setting;
+    drop((own, registry));
+    let registry = Registry::start(options(folder.path())).unwrap();
+    let mut own = client(&registry, folder.path(), "P");
+    assert_eq!(level(&mut own), read_only);
 }

@@ -20,7 +20,7 @@ use crate::value::Value;
 const DISPLAY_NAME: u32 = 4;
 const DESCRIPTION: u32 = 5;
 const EVENT_NOTIFIER: u32 = 12;
-const VALUE: u32 = 13;
+pub(super) const VALUE: u32 = 13;
 const ACCESS_LEVEL: u32 = 17;
 const USER_ACCESS_LEVEL: u32 = 18;
 const DATA_TYPE_DEFINITION: u32 = 23;
@@ -119,9 +119,8 @@ impl Edit<'_> {
                 return Err(AddressSpaceError::NoBinding(node_id.clone()));
             };
             let (encoded, memory) = (change.value.encode_to_vec(), &self.space.memory);
-            stored
-                .write_encoded(&encoded, StatusCode::Good, DateTime::now(), memory)
-                .map_err(AddressSpaceError::Refused)?;
+            // The change may be durable already, so it is not refused for want of memory.
+            stored.set_accepted(&encoded, StatusCode::Good, DateTime::now(), memory);
         } else {
             let mut definition = definition.clone();
             replace(&mut definition, change.attribute_id, change.value.clone())
@@ -214,4 +213,63 @@ fn replace_text(
     };
     let before = std::mem::replace(text, new);
     Ok(before.map_or(Variant::Empty, |text| (*text).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_rt::memory_budget::MemoryBudget;
+    use takt_ua::enumerations::NodeClass;
+    use takt_ua::structures::{AddNodesItem, VariableAttributes};
+    use takt_ua::{ByteString, QualifiedName, ids};
+
+    use super::*;
+    use crate::{AddressSpace, NewBinding};
+
+    /// Returns an address space with a Variable that a client has added.
+    fn with_variable(memory: usize) -> (AddressSpace, NodeId) {
+        let space = AddressSpace::new("urn:test", 10, 10, MemoryBudget::new(memory));
+        let attributes = VariableAttributes {
+            specified_attributes: 1 << 4,
+            data_type: ids::BYTE_STRING.into(),
+            ..VariableAttributes::default()
+        };
+        let item = AddNodesItem {
+            parent_node_id: NodeId::from(ids::OBJECTS_FOLDER).into(),
+            reference_type_id: ids::HAS_COMPONENT.into(),
+            requested_new_node_id: NodeId::numeric(1, 1).into(),
+            browse_name: QualifiedName::new(1, "V"),
+            node_class: NodeClass::Variable,
+            node_attributes: ExtensionObject::from_structure(&attributes),
+            type_definition: NodeId::from(ids::BASE_DATA_VARIABLE_TYPE).into(),
+            ..AddNodesItem::default()
+        };
+        space.apply(&Change::AddNode(Box::new(item))).unwrap();
+        (space, NodeId::numeric(1, 1))
+    }
+
+    #[test]
+    fn a_value_for_which_memory_was_reserved_is_never_refused() {
+        let mut accepted = 0;
+        for kilobytes in (100..2500).step_by(100) {
+            let (space, node) = with_variable(kilobytes << 10);
+            let value = Variant::from(ByteString::from(vec![0; 500 << 10]));
+            let mut edit = space.edit();
+            let change = edit.plan_set_attribute(&node, VALUE, value.clone());
+            let change = change.unwrap();
+            let Ok(reserved) = edit.reserve_memory(std::slice::from_ref(&change)) else {
+                continue;
+            };
+            drop(reserved);
+            edit.apply(&change, NewBinding::default()).unwrap();
+            accepted += 1;
+            let node = edit.view();
+            let node = node.node(&NodeId::numeric(1, 1)).unwrap();
+            let Some(Value::Stored(stored)) = node.value() else {
+                panic!("{:?}", node.value());
+            };
+            assert_eq!(stored.get().value, Some(value));
+        }
+        // Two values of 500 KiB need 1000 KiB.
+        assert_eq!(accepted, 14);
+    }
 }
