@@ -213,7 +213,8 @@ fn nobody_writes_a_value_of_the_registry() {
     ] {
         assert_eq!(delete(&mut own, &available), StatusCode::Good);
         let attributes = VariableAttributes {
-            specified_attributes: 1 << 0 | 1 << 4,
+            // AccessLevel and DataType.
+            specified_attributes: 0x11,
             access_level: 3,
             data_type: NodeId::from(ids::BOOLEAN),
             ..VariableAttributes::default()
