@@ -241,7 +241,6 @@ mod tests {
             node_class: NodeClass::Variable,
             node_attributes: ExtensionObject::from_structure(&attributes),
             type_definition: NodeId::from(ids::BASE_DATA_VARIABLE_TYPE).into(),
-            ..AddNodesItem::default()
         };
         space.apply(&Change::AddNode(Box::new(item))).unwrap();
         (space, NodeId::numeric(1, 1))
