@@ -27,9 +27,9 @@ const NODES: TableDefinition<u64, (&str, &[u8])> = TableDefinition::new("nodes")
 const NUMBER_OF_NODE: TableDefinition<&[u8], u64> = TableDefinition::new("number of node");
 /// Table: number → owner, ADDED or DELETED, AddReferencesItem or DeleteReferencesItem.
 const REFERENCES: TableDefinition<u64, (&str, u8, &[u8])> = TableDefinition::new("references");
-/// Table: node at either end → numbers in `REFERENCES`.
 /// Table: node and AttributeId, see [`attribute_key`] → number, owner, value. The last value that was written counts.
 const ATTRIBUTES: TableDefinition<&[u8], (u64, &str, &[u8])> = TableDefinition::new("attributes");
+/// Table: node at either end → numbers in `REFERENCES`.
 const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
     MultimapTableDefinition::new("references of node");
 

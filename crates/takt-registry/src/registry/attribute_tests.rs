@@ -5,7 +5,7 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{
     AddNodesItem, EnumDefinition, EnumField, VariableAttributes, WriteRequest, WriteValue,
 };
-use takt_ua::{DataValue, ExtensionObject, QualifiedName, UaString, ids};
+use takt_ua::{DataValue, DateTime, ExtensionObject, LocalizedText, QualifiedName, UaString, ids};
 
 use super::tests::*;
 use super::*;
@@ -26,11 +26,20 @@ fn definition(name: &str) -> Variant {
 }
 
 fn write(client: &mut Client, node: &NodeId, attribute_id: u32, value: Variant) -> StatusCode {
+    write_with(client, node, attribute_id, DataValue::good(value))
+}
+
+fn write_with(
+    client: &mut Client,
+    node: &NodeId,
+    attribute_id: u32,
+    value: DataValue,
+) -> StatusCode {
     let response = client.call(WriteRequest {
         nodes_to_write: vec![WriteValue {
             node_id: node.clone(),
             attribute_id,
-            value: DataValue::good(value),
+            value,
             ..WriteValue::default()
         }],
         ..WriteRequest::default()
@@ -227,7 +236,6 @@ fn nobody_writes_a_value_of_the_registry() {
             node_class: NodeClass::Variable,
             node_attributes: ExtensionObject::from_structure(&attributes),
             type_definition: NodeId::from(ids::PROPERTY_TYPE).into(),
-            ..AddNodesItem::default()
         };
         assert_eq!(add(&mut own, vec![item]), [StatusCode::Good]);
         assert_eq!(level(&mut own), read_only);
@@ -243,4 +251,145 @@ fn nobody_writes_a_value_of_the_registry() {
     let registry = Registry::start(options(folder.path())).unwrap();
     let mut own = client(&registry, folder.path(), "P");
     assert_eq!(level(&mut own), read_only);
+}
+
+/// Adds a Variable with a Double, which clients only read, and an Object below the client's Provider.
+fn add_variable_and_object(client: &mut Client) -> [NodeId; 2] {
+    let namespace = namespace(client);
+    let nodes = ["Variable", "Object"].map(|name| NodeId::string(namespace, name));
+    let attributes = VariableAttributes {
+        // DataType and Value.
+        specified_attributes: 1 << 21 | 1 << 4,
+        data_type: NodeId::from(ids::DOUBLE),
+        value: 1.5.into(),
+        ..VariableAttributes::default()
+    };
+    let item = |node: &NodeId, name: &str| AddNodesItem {
+        parent_node_id: NodeId::numeric(namespace, model::provider::OBJECT).into(),
+        reference_type_id: NodeId::from(ids::HAS_COMPONENT),
+        requested_new_node_id: node.clone().into(),
+        browse_name: QualifiedName::new(namespace, name),
+        ..AddNodesItem::default()
+    };
+    let variable = AddNodesItem {
+        node_class: NodeClass::Variable,
+        node_attributes: ExtensionObject::from_structure(&attributes),
+        type_definition: NodeId::from(ids::BASE_DATA_VARIABLE_TYPE).into(),
+        ..item(&nodes[0], "Variable")
+    };
+    let object = AddNodesItem {
+        node_class: NodeClass::Object,
+        type_definition: NodeId::from(ids::BASE_OBJECT_TYPE).into(),
+        ..item(&nodes[1], "Object")
+    };
+    let added = add(client, vec![variable, object]);
+    assert_eq!(added, [StatusCode::Good; 2]);
+    nodes
+}
+
+#[test]
+fn each_attribute_that_a_provider_writes_lasts() {
+    let setting = Setting::new();
+    let mut own = setting.provider("P");
+    let mut other = setting.provider("Q");
+    let [variable, object] = add_variable_and_object(&mut own);
+    let text = |text: &str| Variant::from(LocalizedText::from(text));
+    let written = [
+        (&variable, VALUE, Attribute::Value, 2.5.into()),
+        (&variable, ACCESS_LEVEL, Attribute::AccessLevel, 5_u8.into()),
+        (&variable, 4, Attribute::DisplayName, text("Shown")),
+        (&object, 5, Attribute::Description, text("What it is")),
+        (&object, 12, Attribute::EventNotifier, 1_u8.into()),
+    ];
+    for (node, attribute_id, _, value) in &written {
+        let refused = match *attribute_id {
+            VALUE => StatusCode::BadNotWritable,
+            _ => StatusCode::BadUserAccessDenied,
+        };
+        let status = write(&mut other, node, *attribute_id, value.clone());
+        assert_eq!(status, refused, "{attribute_id}");
+        let status = write(&mut own, node, *attribute_id, value.clone());
+        assert_eq!(status, StatusCode::Good, "{attribute_id}");
+        let wrong = write(&mut own, node, *attribute_id, Variant::from(7_i64));
+        assert_eq!(wrong, StatusCode::BadTypeMismatch, "{attribute_id}");
+    }
+    // UserAccessLevel follows from AccessLevel.
+    for (level, status) in [(5_u8, StatusCode::Good), (1, StatusCode::BadNotWritable)] {
+        assert_eq!(write(&mut own, &variable, 18, level.into()), status);
+    }
+    let check = |client: &mut Client| {
+        for (node, id, attribute, value) in &written {
+            let read = client.read_attribute(node, *attribute).unwrap();
+            assert_eq!(read.value.as_ref(), Some(value), "{id}");
+        }
+    };
+    check(&mut other);
+    let Setting {
+        folder, registry, ..
+    } = setting;
+    drop((own, other, registry));
+    let registry = Registry::start(options(folder.path())).unwrap();
+    check(&mut client(&registry, folder.path(), "P"));
+}
+
+#[test]
+fn a_value_keeps_its_timestamp_and_a_lost_one_that_before() {
+    let setting = Setting::new();
+    let mut own = setting.provider("P");
+    let [variable, _] = add_variable_and_object(&mut own);
+    let at = |value: f64, ticks: i64| DataValue {
+        source_timestamp: Some(DateTime::from_unix_nanos(ticks)),
+        ..DataValue::good(value)
+    };
+    let write = |client: &mut Client, value| write_with(client, &variable, VALUE, value);
+    let read = |client: &mut Client| {
+        let read = client.read_attribute(&variable, Attribute::Value).unwrap();
+        (read.value, read.source_timestamp)
+    };
+    let first = at(2.5, 100);
+    assert_eq!(write(&mut own, first.clone()), StatusCode::Good);
+    let expected = (first.value.clone(), first.source_timestamp);
+    assert_eq!(read(&mut own), expected);
+    // Status and picoseconds are not kept.
+    for value in [
+        DataValue {
+            status: Some(StatusCode::Uncertain),
+            ..first.clone()
+        },
+        DataValue {
+            source_picoseconds: Some(1),
+            ..first
+        },
+    ] {
+        let status = write(&mut own, value);
+        assert_eq!(status, StatusCode::BadWriteNotSupported);
+    }
+    setting.disk.set_broken(true);
+    let lost = write(&mut own, at(3.5, 200));
+    assert_eq!(lost, StatusCode::BadResourceUnavailable);
+    assert_eq!(read(&mut own), expected);
+}
+
+#[test]
+fn an_attribute_that_a_node_does_not_have_is_not_written() {
+    let setting = Setting::new();
+    let (mut own, mut other) = (setting.provider("P"), setting.provider("Q"));
+    let [variable, object] = add_variable_and_object(&mut own);
+    for client in [&mut own, &mut other] {
+        for (node, attribute_id) in [
+            (&object, 0),
+            (&object, 99),
+            (&object, VALUE),
+            (&object, ACCESS_LEVEL),
+            (&object, DATA_TYPE_DEFINITION),
+            (&variable, DATA_TYPE_DEFINITION),
+            (&variable, 12),
+        ] {
+            let status = write(client, node, attribute_id, 1_u8.into());
+            assert_eq!(status, StatusCode::BadAttributeIdInvalid, "{attribute_id}");
+        }
+    }
+    // A NodeId exists and never changes.
+    let status = write(&mut own, &object, 1, object.clone().into());
+    assert_eq!(status, StatusCode::BadNotWritable);
 }

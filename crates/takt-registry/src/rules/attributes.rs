@@ -177,7 +177,8 @@ impl Rules {
             return self.is_access_level(node, &value);
         }
         self.change(caller, losses, |edit| {
-            let change = edit.plan_set_attribute(node, attribute_id, value)?;
+            let time = write.value.source_timestamp;
+            let change = edit.plan_set_attribute(node, attribute_id, value, time)?;
             Ok(((), vec![change]))
         })
     }
@@ -337,7 +338,7 @@ impl Rules {
                 tracing::error!(%error, "a change is stored and could not be made");
                 if let Change::SetAttribute(change) = change {
                     let before = Change::SetAttribute(Box::new(change.opposite()));
-                    let recorded = self.record_own(vec![before]);
+                    let recorded = self.record_as(&name, vec![before]);
                     recorded.map_err(|error| super::refuse(&error))?;
                 }
                 return Err(error.status_code());

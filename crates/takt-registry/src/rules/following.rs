@@ -235,7 +235,7 @@ fn make_read_only(edit: &mut Edit<'_>, node: &NodeId) -> Result<(), AddressSpace
     }
     let [level, ..] = (level & !access_level::WRITE).to_le_bytes();
     let change = edit
-        .plan_set_attribute(node, ACCESS_LEVEL, level.into())
+        .plan_set_attribute(node, ACCESS_LEVEL, level.into(), None)
         .map_err(AddressSpaceError::Refused)?;
     edit.apply(&change, NewBinding::default())
 }
