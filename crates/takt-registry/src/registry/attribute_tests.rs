@@ -259,7 +259,7 @@ fn add_variable_and_object(client: &mut Client) -> [NodeId; 2] {
     let nodes = ["Variable", "Object"].map(|name| NodeId::string(namespace, name));
     let attributes = VariableAttributes {
         // DataType and Value.
-        specified_attributes: 1 << 21 | 1 << 4,
+        specified_attributes: 0x20_0010,
         data_type: NodeId::from(ids::DOUBLE),
         value: 1.5.into(),
         ..VariableAttributes::default()
