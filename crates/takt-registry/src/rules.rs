@@ -11,6 +11,7 @@ mod ownership;
 mod recording;
 mod removal;
 mod removed;
+mod superseded;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -30,6 +31,7 @@ pub(crate) use attributes::OwnAttributes;
 use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
 use removed::Removals;
+use superseded::Places;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
 pub(crate) const MAX_WAITING: usize = 32 << 20;
@@ -175,7 +177,7 @@ impl Rules {
             }
             self.providers.restore(record, namespace);
         }
-        let mut left_behind = Vec::new();
+        let (mut left_behind, mut places) = (Vec::new(), Places::default());
         for (owner, change) in contents.changes {
             if self.providers.with(&owner, |_| ()).is_none() {
                 // Its removal was interrupted.
@@ -186,13 +188,19 @@ impl Rules {
                 continue;
             }
             match space.apply(&change) {
-                Ok(()) => self.follow(space, &change),
+                Ok(()) => {
+                    self.follow(space, &change);
+                    if let Change::AddNode(item) = &change {
+                        places.take(space, item);
+                    }
+                }
                 Err(error) => {
                     let node = node_of(&change);
                     tracing::error!(%owner, %node, %error, "a registration cannot be restored");
                 }
             }
         }
+        left_behind.extend(self.delete_superseded(space, places));
         self.record_own(left_behind)?;
         self.database.settle_now()
     }

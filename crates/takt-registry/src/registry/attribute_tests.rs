@@ -102,7 +102,7 @@ fn a_provider_writes_attributes_of_its_own_nodes_which_last() {
     let registry = Registry::start(options(folder.path())).unwrap();
     let mut own = client(&registry, folder.path(), "P");
     assert_eq!(read(&mut own, &node), Some(definition("Second")));
-    // What was written goes with the node.
+    // The deletion of a node deletes its written attributes.
     assert_eq!(delete(&mut own, &node), StatusCode::Good);
     assert_eq!(add_enumeration(&mut own, &node), StatusCode::Good);
     assert_eq!(read(&mut own, &node), None);
@@ -392,4 +392,54 @@ fn an_attribute_that_a_node_does_not_have_is_not_written() {
     // A NodeId exists and never changes.
     let status = write(&mut own, &object, 1, object.clone().into());
     assert_eq!(status, StatusCode::BadNotWritable);
+}
+
+#[test]
+fn a_replaced_required_child_whose_deletion_was_lost_does_not_come_back() {
+    let setting = Setting::new();
+    let mut own = setting.provider("P");
+    let namespace = namespace(&mut own);
+    let level = NodeId::string(namespace, "Level");
+    let of_type = |data_type: u32| VariableAttributes {
+        // DataType.
+        specified_attributes: 0x10,
+        data_type: NodeId::from(data_type),
+        ..VariableAttributes::default()
+    };
+    let analog = AddNodesItem {
+        parent_node_id: NodeId::numeric(namespace, model::provider::OBJECT).into(),
+        reference_type_id: NodeId::from(ids::HAS_COMPONENT),
+        requested_new_node_id: level.clone().into(),
+        browse_name: QualifiedName::new(namespace, "Level"),
+        node_class: NodeClass::Variable,
+        node_attributes: ExtensionObject::from_structure(&of_type(ids::DOUBLE)),
+        type_definition: NodeId::from(ids::ANALOG_ITEM_TYPE).into(),
+    };
+    assert_eq!(add(&mut own, vec![analog]), [StatusCode::Good]);
+    let chosen = NodeId::string(namespace, "Chosen");
+    let range = AddNodesItem {
+        parent_node_id: level.clone().into(),
+        reference_type_id: NodeId::from(ids::HAS_PROPERTY),
+        requested_new_node_id: chosen.clone().into(),
+        browse_name: QualifiedName::new(0, "EURange"),
+        node_class: NodeClass::Variable,
+        node_attributes: ExtensionObject::from_structure(&of_type(ids::RANGE)),
+        type_definition: NodeId::from(ids::PROPERTY_TYPE).into(),
+    };
+    setting.disk.set_broken(true);
+    let lost = add(&mut own, vec![range.clone()]);
+    assert_eq!(lost, [StatusCode::BadResourceUnavailable]);
+    setting.disk.set_broken(false);
+    assert_eq!(add(&mut own, vec![range]), [StatusCode::Good]);
+    let Setting {
+        folder, registry, ..
+    } = setting;
+    drop((own, registry));
+    // The second start finds what the first one has stored.
+    for _ in 0..2 {
+        let registry = Registry::start(options(folder.path())).unwrap();
+        let view = registry.server.address_space().view();
+        let ranges = view.children(&level, ids::HAS_PROPERTY);
+        assert_eq!(ranges, [chosen.clone()]);
+    }
 }

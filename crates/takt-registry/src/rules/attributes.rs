@@ -284,7 +284,7 @@ impl Rules {
         let target = view.node(node).ok_or(StatusCode::BadNodeIdUnknown)?;
         if let Err(status) = self.owns(caller, node) {
             return Err(match attribute_id {
-                // Its AccessLevel is the reason for all others.
+                // Other clients get the StatusCode that their AccessLevel leads to.
                 VALUE => StatusCode::BadNotWritable,
                 _ => status,
             });
