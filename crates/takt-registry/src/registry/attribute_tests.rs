@@ -200,7 +200,7 @@ fn namespaces_of_a_provider_count() {
 }
 
 #[test]
-fn nobody_writes_a_value_of_the_registry() {
+fn a_value_of_the_registry_is_read_only() {
     let setting = Setting::new();
     let mut own = setting.provider("P");
     let model = own.namespace_index(model::NAMESPACE_URI);
