@@ -440,6 +440,6 @@ fn a_replaced_required_child_whose_deletion_was_lost_does_not_come_back() {
         let registry = Registry::start(options(folder.path())).unwrap();
         let view = registry.server.address_space().view();
         let ranges = view.children(&level, ids::HAS_PROPERTY);
-        assert_eq!(ranges, [chosen.clone()]);
+        assert_eq!(ranges, std::slice::from_ref(&chosen));
     }
 }
