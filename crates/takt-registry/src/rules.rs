@@ -30,7 +30,7 @@ use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
 pub(crate) use attributes::OwnAttributes;
 use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
-use ownership::{is_common, is_namespace_of};
+use ownership::is_namespace_of;
 use removed::Removals;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
@@ -206,20 +206,6 @@ impl Rules {
         }
         self.record_own(left_behind)?;
         self.database.settle_now()
-    }
-
-    /// Returns false for a change of a node that has come to belong to somebody else since it was recorded.
-    fn is_restorable(&self, space: &AddressSpace, owner: &str, change: &Change) -> bool {
-        let node = match change {
-            Change::AddNode(item) => &item.requested_new_node_id.node_id,
-            Change::AddReference(item) => &item.source_node_id,
-            Change::DeleteReference(item) => &item.source_node_id,
-            Change::SetAttribute(change) => &change.node_id,
-            Change::DeleteNode(item) => &item.node_id,
-            Change::AddNamespace { .. } => return true,
-        };
-        let provider = self.provider_of_namespace(node.namespace);
-        provider.is_some_and(|provider| provider == owner) && !is_common(space, node)
     }
 
     /// Removes a Provider and all its nodes, and frees its namespace when they are gone; only while it is not connected. The

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use takt_app::Endpoint;
 use takt_app::model;
 use takt_app::refusals::shown;
-use takt_space::{AddressSpace, Caller};
+use takt_space::{AddressSpace, Caller, Change};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
@@ -94,6 +94,20 @@ impl Rules {
             true => Err(StatusCode::BadBrowseNameDuplicated),
             false => Ok(()),
         }
+    }
+
+    /// Returns false for a change of a node that has come to belong to somebody else since it was recorded.
+    pub(super) fn is_restorable(&self, space: &AddressSpace, owner: &str, change: &Change) -> bool {
+        let node = match change {
+            Change::AddNode(item) => &item.requested_new_node_id.node_id,
+            Change::AddReference(item) => &item.source_node_id,
+            Change::DeleteReference(item) => &item.source_node_id,
+            Change::SetAttribute(change) => &change.node_id,
+            Change::DeleteNode(item) => &item.node_id,
+            Change::AddNamespace { .. } => return true,
+        };
+        let provider = self.provider_of_namespace(node.namespace);
+        provider.is_some_and(|provider| provider == owner) && !is_common(space, node)
     }
 
     /// Checks that the caller owns `node`, which may be missing.
