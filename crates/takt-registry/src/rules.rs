@@ -5,6 +5,7 @@
 
 mod added_namespaces;
 mod attributes;
+mod belonging;
 mod changes;
 mod following;
 mod model_changes;
@@ -28,9 +29,9 @@ use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
 pub(crate) use attributes::OwnAttributes;
+use belonging::is_namespace_of;
 use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
-use ownership::is_namespace_of;
 use removed::Removals;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.

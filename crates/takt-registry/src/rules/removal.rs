@@ -11,8 +11,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use takt_ua::{NodeId, StatusCode};
 
 use super::Rules;
+use super::belonging::is_common;
 use super::changes::delete_node;
-use super::ownership::is_common;
 use super::removed::{Removal, Removals};
 use crate::database::DatabaseError;
 
