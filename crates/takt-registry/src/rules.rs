@@ -13,6 +13,7 @@ mod ownership;
 mod recording;
 mod removal;
 mod removed;
+mod superseded;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -33,6 +34,7 @@ use belonging::is_namespace_of;
 use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
 use removed::Removals;
+use superseded::Places;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
 pub(crate) const MAX_WAITING: usize = 32 << 20;
@@ -182,7 +184,7 @@ impl Rules {
             }
             self.providers.restore(record, namespace);
         }
-        let mut left_behind = Vec::new();
+        let (mut left_behind, mut places) = (Vec::new(), Places::default());
         for (owner, change) in contents.changes {
             if self.providers.with(&owner, |_| ()).is_none() {
                 // Its removal was interrupted.
@@ -198,13 +200,19 @@ impl Rules {
                 continue;
             }
             match space.apply(&change) {
-                Ok(()) => self.follow(space, &change),
+                Ok(()) => {
+                    self.follow(space, &change);
+                    if let Change::AddNode(item) = &change {
+                        places.take(space, item);
+                    }
+                }
                 Err(error) => {
                     let node = node_of(&change);
                     tracing::error!(%owner, %node, %error, "a registration cannot be restored");
                 }
             }
         }
+        left_behind.extend(self.delete_superseded(space, places));
         self.record_own(left_behind)?;
         self.database.settle_now()
     }

@@ -4,8 +4,10 @@
 //! answered when it is durable.
 
 use std::io;
-use std::sync::mpsc::{self, Sender};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use takt_space::{
     AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations, RemoteRequest,
@@ -18,6 +20,7 @@ use crate::database::DatabaseError;
 
 /// AttributeIds (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
+pub(super) const ACCESS_LEVEL: u32 = 17;
 const USER_ACCESS_LEVEL: u32 = 18;
 
 /// The rules for Writes of attributes.
@@ -39,12 +42,10 @@ impl OwnAttributes {
         let (send, requests) = mpsc::channel::<RemoteRequest>();
         let of_thread = Arc::downgrade(rules);
         let run = move || {
-            for request in requests {
-                let Some(rules) = of_thread.upgrade() else {
-                    return;
-                };
-                rules.write_all(request);
-            }
+            carry_out(requests, |request| {
+                let rules = of_thread.upgrade();
+                rules.map(|rules| rules.write_all(request)).is_some()
+            });
         };
         std::thread::Builder::new()
             .name("attributes".to_owned())
@@ -110,6 +111,27 @@ impl RemoteSource for Writer {
     }
 }
 
+/// Carries out requests until `write` returns false. A request that nobody waits for any more is left out: its client gets no answer,
+/// or one that says that the Writes were too late.
+fn carry_out(requests: Receiver<RemoteRequest>, write: impl Fn(RemoteRequest) -> bool) {
+    for request in requests {
+        if request.deadline <= Instant::now() {
+            let failed = request.operations.failed(StatusCode::BadTimeout);
+            request.reply.answer(failed);
+            continue;
+        }
+        if !request.reply.is_awaited() {
+            continue;
+        }
+        // A panic ends this request, whose reply is dropped, and not the Writes of all later ones.
+        match catch_unwind(AssertUnwindSafe(|| write(request))) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(_) => tracing::error!("Writes of attributes could not be carried out"),
+        }
+    }
+}
+
 impl Rules {
     /// Carries out the Writes of a request, and answers when they are durable.
     fn write_all(&self, request: RemoteRequest) {
@@ -151,7 +173,8 @@ impl Rules {
             return self.is_access_level(node, &value);
         }
         self.change(caller, losses, |edit| {
-            let change = edit.plan_set_attribute(node, attribute_id, value)?;
+            let time = write.value.source_timestamp;
+            let change = edit.plan_set_attribute(node, attribute_id, value, time)?;
             Ok(((), vec![change]))
         })
     }
@@ -163,16 +186,17 @@ impl Rules {
         let target = view.node(node).ok_or(StatusCode::BadNodeIdUnknown)?;
         if let Err(status) = self.owns(caller, node) {
             return Err(match attribute_id {
-                // Its AccessLevel is the reason for all others.
+                // Other clients get the StatusCode that their AccessLevel leads to.
                 VALUE => StatusCode::BadNotWritable,
                 _ => status,
             });
         }
-        // What the registry reads when such a node is added does not change with its value.
+        // The registry reads the values of nodes of its model when they are added, and has values of its own in some.
         let is_of_model = target.browse_name().namespace == self.model(0).namespace;
-        match attribute_id == VALUE && is_of_model {
-            true => Err(StatusCode::BadNotWritable),
-            false => Ok(()),
+        let is_of_registry = is_of_model || matches!(target.value(), Some(Value::Cell(_)));
+        match attribute_id {
+            VALUE | ACCESS_LEVEL if is_of_registry => Err(StatusCode::BadNotWritable),
+            _ => Ok(()),
         }
     }
 
@@ -211,8 +235,16 @@ impl Rules {
         self.keep(&name, None, &changes, losses)?;
         drop(memory);
         for change in &changes {
-            edit.apply(change, NewBinding::default())
-                .map_err(|error| error.status_code())?;
+            if let Err(error) = edit.apply(change, NewBinding::default()) {
+                // All conditions were checked under the same lock, so this is a fault of the registry.
+                tracing::error!(%error, "a change is stored and could not be made");
+                if let Change::SetAttribute(change) = change {
+                    let before = Change::SetAttribute(Box::new(change.opposite()));
+                    let recorded = self.record_as(&name, vec![before]);
+                    recorded.map_err(|error| super::refuse(&error))?;
+                }
+                return Err(error.status_code());
+            }
         }
         Ok(result)
     }
@@ -221,4 +253,82 @@ impl Rules {
 /// Returns true for the Value of the NamespaceArray of the Server object.
 fn is_namespace_array(node: NodeIdRef<'_>, attribute_id: u32) -> bool {
     attribute_id == VALUE && node.standard_id() == Some(ids::SERVER_NAMESPACE_ARRAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use takt_space::RemoteReply;
+    use takt_ua::DataValue;
+
+    use super::*;
+
+    /// Receiver of results that notes them.
+    struct Reply {
+        is_awaited: bool,
+        results: Sender<RemoteResults>,
+    }
+
+    impl RemoteReply for Reply {
+        fn is_awaited(&self) -> bool {
+            self.is_awaited
+        }
+
+        fn answer(self: Box<Self>, results: RemoteResults) {
+            let _ = self.results.send(results);
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_one_request_and_late_requests_write_nothing() {
+        let (send, requests) = mpsc::channel();
+        let (answer, answers) = mpsc::channel();
+        let request = |left: Duration, is_awaited: bool| RemoteRequest {
+            operations: RemoteOperations::Write(vec![RemoteWrite {
+                node_id: NodeId::NULL,
+                attribute_id: VALUE,
+                index_range: String::new(),
+                value: DataValue::default(),
+            }]),
+            client: 0,
+            caller: None,
+            size: 0,
+            deadline: Instant::now() + left,
+            hint: None,
+            reply: Box::new(Reply {
+                is_awaited,
+                results: answer.clone(),
+            }),
+        };
+        let minute = Duration::from_secs(60);
+        for request in [
+            request(minute, true),
+            request(Duration::ZERO, true),
+            request(minute, false),
+            request(minute, true),
+        ] {
+            send.send(request).unwrap();
+        }
+        drop((send, answer));
+        let carried_out = AtomicUsize::new(0);
+        carry_out(requests, |request| {
+            assert_ne!(carried_out.fetch_add(1, Ordering::Relaxed), 0);
+            request
+                .reply
+                .answer(request.operations.failed(StatusCode::Good));
+            true
+        });
+        let statuses: Vec<StatusCode> = answers
+            .iter()
+            .flat_map(|results| match results {
+                RemoteResults::Write(statuses) => statuses,
+                _ => Vec::new(),
+            })
+            .collect();
+        // The first is the one that panics, the third one that nobody waits for.
+        assert_eq!(statuses, [StatusCode::BadTimeout, StatusCode::Good]);
+        assert_eq!(carried_out.into_inner(), 2);
+    }
 }

@@ -8,7 +8,7 @@ use takt_ua::{NodeId, StatusCode, ids};
 use super::edit::{Edit, NewReference};
 use super::items::{Described, describe};
 use super::node::{Binding, MethodBinding};
-use super::{AddressSpace, AddressSpaceError, ClassAttributes, memory};
+use super::{AddressSpace, AddressSpaceError, ClassAttributes, data_type_definition, memory};
 use crate::change::Change;
 use crate::method::MethodHandler;
 use crate::value::Value;
@@ -49,7 +49,10 @@ impl Edit<'_> {
                     Err(AddressSpaceError::Refused(StatusCode::BadInternalError))
                 }
             }
-            Change::AddNode(item) => self.add_described(item, new, Some(memory::of_change(change))),
+            Change::AddNode(item) => {
+                let described = describe(&self.view(), item)?;
+                self.add_described(item, described, new, Some(memory::of_change(change)))
+            }
             Change::AddReference(item) => {
                 let (source, target) = (&item.source_node_id, &item.target_node_id);
                 self.add_reference(source, &item.reference_type_id, item.is_forward, target)?;
@@ -105,17 +108,21 @@ impl Edit<'_> {
     /// # Errors
     /// The node exists already, or its attributes are not valid.
     pub fn add_item(&mut self, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
-        self.add_described(item, NewBinding::default(), None)
+        let described = describe(&self.view(), item)?;
+        // The items of an application may come from another server.
+        data_type_definition::check_node(&described.definition)?;
+        self.add_described(item, described, NewBinding::default(), None)
     }
 
     /// Adds a node with the bytes that it counts in the memory budget.
     fn add_described(
         &mut self,
         item: &AddNodesItem,
+        described: Described,
         new: NewBinding,
         memory: Option<usize>,
     ) -> Result<(), AddressSpaceError> {
-        let Described { definition, value } = describe(&self.view(), item)?;
+        let Described { definition, value } = described;
         let mut references = Vec::with_capacity(2);
         if !item.type_definition.is_null() {
             let type_definition = item.type_definition.node_id.clone();

@@ -9,7 +9,7 @@ use super::edit::Edit;
 use super::instantiate::Choices;
 use super::items::{Described, describe};
 use super::rules::{self, End};
-use super::{AddressSpaceError, ClassAttributes, VariableRef, View};
+use super::{AddressSpaceError, ClassAttributes, VariableRef, View, data_type_definition};
 use crate::change::Change;
 
 /// Maximum length of a BrowseName in characters (OPC 10000-3, 8.3).
@@ -237,6 +237,7 @@ fn is_without_identifier(node_id: &NodeId) -> bool {
 /// Checks the attributes of a new node: they must match its NodeClass, and its value must match them.
 fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
     let Described { definition, value } = describe(view, item)?;
+    data_type_definition::check_node(&definition)?;
     let ClassAttributes::Variable(variable) = &definition.attributes else {
         return Ok(());
     };
