@@ -212,7 +212,7 @@ impl Rules {
                 }
             }
         }
-        left_behind.extend(self.delete_superseded(space, places));
+        left_behind.extend(self.delete_superseded(space, places.superseded()));
         self.record_own(left_behind)?;
         self.database.settle_now()
     }

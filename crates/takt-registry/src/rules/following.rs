@@ -9,7 +9,7 @@ use takt_space::{
     RemoteValue, Value, access_level,
 };
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
+use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteNodesItem, VariableAttributes};
 use takt_ua::{NodeId, Variant, ids};
 
 use super::Rules;
@@ -182,6 +182,33 @@ impl Rules {
                 Change::DeleteNode(_) | Change::DeleteReference(_) => {}
             }
         }
+    }
+
+    /// Deletes the nodes whose places others have taken, with all nodes below them. Returns the changes, for the database.
+    pub(super) fn delete_superseded(
+        &self,
+        space: &AddressSpace,
+        nodes: Vec<NodeId>,
+    ) -> Vec<Change> {
+        let mut deleted = Vec::new();
+        for node_id in nodes {
+            let item = DeleteNodesItem {
+                node_id,
+                delete_target_references: true,
+            };
+            // It may have been below another one.
+            let Ok(changes) = space.edit().plan_delete_node(&item) else {
+                continue;
+            };
+            tracing::warn!(node = %item.node_id, "its deletion was lost: another node has its place");
+            for change in changes {
+                if space.apply(&change).is_ok() {
+                    self.follow(space, &change);
+                    deleted.push(change);
+                }
+            }
+        }
+        deleted
     }
 
     /// Takes back the consequences of a node that was taken back. The database knows nothing of it.

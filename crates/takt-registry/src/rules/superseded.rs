@@ -5,11 +5,9 @@
 
 use std::collections::HashMap;
 
-use takt_space::{AddressSpace, Change};
-use takt_ua::structures::{AddNodesItem, DeleteNodesItem};
+use takt_space::AddressSpace;
+use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, QualifiedName};
-
-use super::Rules;
 
 /// The restored nodes by their places.
 #[derive(Default)]
@@ -36,29 +34,8 @@ impl Places {
             }
         }
     }
-}
-
-impl Rules {
-    /// Deletes the nodes whose places others have taken, with all nodes below them. Returns the changes, for the database.
-    pub(super) fn delete_superseded(&self, space: &AddressSpace, places: Places) -> Vec<Change> {
-        let mut deleted = Vec::new();
-        for node_id in places.superseded {
-            let item = DeleteNodesItem {
-                node_id,
-                delete_target_references: true,
-            };
-            // It may have been below another one.
-            let Ok(changes) = space.edit().plan_delete_node(&item) else {
-                continue;
-            };
-            tracing::warn!(node = %item.node_id, "its deletion was lost: another node has its place");
-            for change in changes {
-                if space.apply(&change).is_ok() {
-                    self.follow(space, &change);
-                    deleted.push(change);
-                }
-            }
-        }
-        deleted
+    /// Returns the nodes whose places others have taken.
+    pub(super) fn superseded(self) -> Vec<NodeId> {
+        self.superseded
     }
 }
