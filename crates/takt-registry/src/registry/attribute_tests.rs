@@ -10,11 +10,11 @@ use takt_ua::{DataValue, DateTime, ExtensionObject, LocalizedText, QualifiedName
 use super::tests::*;
 use super::*;
 
-const DATA_TYPE_DEFINITION: u32 = 23;
+pub(super) const DATA_TYPE_DEFINITION: u32 = 23;
 const VALUE: u32 = 13;
 const ACCESS_LEVEL: u32 = 17;
 
-fn definition(name: &str) -> Variant {
+pub(super) fn definition(name: &str) -> Variant {
     let definition = EnumDefinition {
         fields: vec![EnumField {
             value: 1,
@@ -25,7 +25,12 @@ fn definition(name: &str) -> Variant {
     ExtensionObject::from_structure(&definition).into()
 }
 
-fn write(client: &mut Client, node: &NodeId, attribute_id: u32, value: Variant) -> StatusCode {
+pub(super) fn write(
+    client: &mut Client,
+    node: &NodeId,
+    attribute_id: u32,
+    value: Variant,
+) -> StatusCode {
     write_with(client, node, attribute_id, DataValue::good(value))
 }
 
@@ -53,7 +58,7 @@ fn read(client: &mut Client, node: &NodeId) -> Option<Variant> {
 }
 
 /// Adds an enumeration with this NodeId.
-fn add_enumeration(client: &mut Client, node: &NodeId) -> StatusCode {
+pub(super) fn add_enumeration(client: &mut Client, node: &NodeId) -> StatusCode {
     let item = AddNodesItem {
         parent_node_id: NodeId::from(ids::ENUMERATION).into(),
         reference_type_id: NodeId::from(ids::HAS_SUBTYPE),
@@ -66,7 +71,7 @@ fn add_enumeration(client: &mut Client, node: &NodeId) -> StatusCode {
 }
 
 /// Appends URIs to the NamespaceArray.
-fn append(client: &mut Client, uris: &[&str]) -> StatusCode {
+pub(super) fn append(client: &mut Client, uris: &[&str]) -> StatusCode {
     let array = NodeId::from(ids::SERVER_NAMESPACE_ARRAY);
     let present = client.read_good(&array).unwrap();
     let mut all = Vec::<UaString>::try_from(present).unwrap();

@@ -9,25 +9,19 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use takt_app::refusals::shown;
 use takt_space::{
-    AddressSpace, AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations,
-    RemoteRequest, RemoteResults, RemoteSource, RemoteWrite, SourceKey, Value,
+    AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations, RemoteRequest,
+    RemoteResults, RemoteSource, RemoteWrite, SourceKey, Value,
 };
-use takt_ua::{NodeId, NodeIdRef, StatusCode, UaString, Variant, ids};
+use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, ids};
 
 use super::Rules;
 use crate::database::DatabaseError;
-use crate::forwarding::Naming;
-use crate::names::Owner;
 
 /// AttributeIds (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
 pub(super) const ACCESS_LEVEL: u32 = 17;
 const USER_ACCESS_LEVEL: u32 = 18;
-
-/// Longest URI of a namespace in bytes.
-const LONGEST_URI: usize = 1024;
 
 /// The rules for Writes of attributes.
 pub(crate) struct OwnAttributes {
@@ -72,7 +66,8 @@ impl AttributeWrites for OwnAttributes {
             return (0, 0);
         };
         let namespace = node.node_id().namespace;
-        match rules.provider_of_namespace(namespace) {
+        let owner = rules.provider_of_namespace(namespace);
+        match owner.filter(|_| node.is_added_by_change()) {
             None => (0, 0),
             Some(owner) => {
                 let mask = node.owner_write_mask();
@@ -90,7 +85,8 @@ impl AttributeWrites for OwnAttributes {
             return Some(Arc::clone(&self.writer) as _);
         }
         let rules = self.rules.upgrade()?;
-        rules.provider_of_namespace(node.node_id().namespace)?;
+        let owner = rules.provider_of_namespace(node.node_id().namespace);
+        owner.filter(|_| node.is_added_by_change())?;
         let is_written = match attribute_id {
             VALUE => matches!(node.value(), Some(Value::Stored(_))),
             USER_ACCESS_LEVEL => node.variable().is_some(),
@@ -181,100 +177,6 @@ impl Rules {
             let change = edit.plan_set_attribute(node, attribute_id, value, time)?;
             Ok(((), vec![change]))
         })
-    }
-
-    /// Adds namespaces for a Provider: it writes the NamespaceArray with more URIs at its end.
-    fn add_namespaces(
-        &self,
-        caller: &Caller,
-        value: Variant,
-        losses: u64,
-    ) -> Result<(), StatusCode> {
-        let Some((name, _)) = self.providers.speaker(caller) else {
-            return Err(self.refuse_change(
-                caller,
-                &"only a registered Provider adds namespaces, after its Object of ProviderType",
-            ));
-        };
-        let given = Vec::<UaString>::try_from(value).map_err(|_| StatusCode::BadTypeMismatch)?;
-        let space = self.space().ok_or(StatusCode::BadShutdown)?;
-        let present = space.namespaces().all();
-        let is_longer = given.len() >= present.len()
-            && given
-                .iter()
-                .zip(&present)
-                .all(|(given, present)| given.as_str() == present.as_ref());
-        if !is_longer {
-            let _ =
-                self.refuse_change(caller, &"the NamespaceArray only gets more URIs at its end");
-            return Err(StatusCode::BadOutOfRange);
-        }
-        for (index, uri) in given.iter().enumerate().skip(present.len()) {
-            self.add_namespace(caller, &name, (index, uri.as_str()), losses)?;
-        }
-        Ok(())
-    }
-
-    fn add_namespace(
-        &self,
-        caller: &Caller,
-        provider: &str,
-        (position, uri): (usize, &str),
-        losses: u64,
-    ) -> Result<(), StatusCode> {
-        // The URIs of Takt say to whom their namespaces belong.
-        if Naming::is_reserved(uri) || uri.len() > LONGEST_URI {
-            return Err(self.refuse_change(
-                caller,
-                &format_args!("the namespace {} cannot be that of a Provider", shown(uri)),
-            ));
-        }
-        let owner = self.names.admit_namespace(caller, provider)?;
-        let index = self.change(caller, losses, |edit| {
-            let index = edit.space().namespaces().index_or_next(uri);
-            let index = index.map_err(|error| error.status_code())?;
-            // Another client may have added the URI meanwhile, or the array has a free place before its end.
-            if usize::from(index) != position || edit.space().namespaces().contains(index) {
-                return Err(StatusCode::BadOutOfRange);
-            }
-            let uri = uri.to_owned();
-            Ok((index, vec![Change::AddNamespace { index, uri }]))
-        })?;
-        self.give_namespace(provider, index, owner)
-    }
-
-    /// Gives a namespace that belongs to nobody to a Provider.
-    pub(super) fn take_namespace(
-        &self,
-        caller: &Caller,
-        provider: &str,
-        namespace: u16,
-    ) -> Result<(), StatusCode> {
-        let owner = self.names.admit_namespace(caller, provider)?;
-        self.give_namespace(provider, namespace, owner)
-    }
-
-    fn give_namespace(
-        &self,
-        provider: &str,
-        namespace: u16,
-        owner: Owner,
-    ) -> Result<(), StatusCode> {
-        self.names.set(namespace, owner);
-        self.names.set_additional(namespace, provider);
-        let kept = self.database.set_additional(namespace, provider, owner);
-        kept.map_err(|error| super::refuse(&error))
-    }
-
-    /// Notes the namespaces of the NamespaceArray that belong to nobody: those of Providers that were forgotten before the registry
-    /// was started.
-    pub(crate) fn note_vacant(&self, space: &AddressSpace) {
-        let used = space.namespaces_with_nodes();
-        for (index, uri) in (0_u16..).zip(space.namespaces().all()) {
-            if !used.contains(&index) && !Naming::is_reserved(&uri) && !self.names.is_taken(index) {
-                self.names.set_vacant(index);
-            }
-        }
     }
 
     /// Checks that the caller may write an attribute of a node.

@@ -184,14 +184,14 @@ impl Rules {
         }
     }
 
-    /// Deletes nodes whose places others have taken, with all nodes below them. Returns the changes, for the database.
+    /// Deletes the nodes whose places others have taken, with all nodes below them. Returns the changes, for the database.
     pub(super) fn delete_superseded(
         &self,
         space: &AddressSpace,
-        superseded: Vec<NodeId>,
+        nodes: Vec<NodeId>,
     ) -> Vec<Change> {
         let mut deleted = Vec::new();
-        for node_id in superseded {
+        for node_id in nodes {
             let item = DeleteNodesItem {
                 node_id,
                 delete_target_references: true,

@@ -13,8 +13,7 @@ use takt_ua::{NodeId, QualifiedName};
 #[derive(Default)]
 pub(super) struct Places {
     nodes: HashMap<(NodeId, NodeId, QualifiedName), NodeId>,
-    /// The nodes whose places others have taken.
-    pub(super) superseded: Vec<NodeId>,
+    superseded: Vec<NodeId>,
 }
 
 impl Places {
@@ -34,5 +33,9 @@ impl Places {
                 self.superseded.push(before);
             }
         }
+    }
+    /// Returns the nodes whose places others have taken.
+    pub(super) fn superseded(self) -> Vec<NodeId> {
+        self.superseded
     }
 }

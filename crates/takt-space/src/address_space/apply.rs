@@ -78,6 +78,22 @@ impl Edit<'_> {
         }
     }
 
+    /// Adds a new URI at the end of the NamespaceArray, where it gets `index`, also if an index before the end is free.
+    ///
+    /// # Errors
+    /// The URI is empty or known, the end is at another index, or there is no room for it.
+    pub fn append_namespace(&mut self, index: u16, uri: &str) -> Result<(), AddressSpaceError> {
+        let change = Change::AddNamespace {
+            index,
+            uri: uri.to_owned(),
+        };
+        let memory = self.reserve_memory(std::slice::from_ref(&change));
+        memory.map_err(|_| AddressSpaceError::Refused(StatusCode::BadOutOfMemory))?;
+        self.space().namespaces().append(index, uri)?;
+        self.count(memory::of_change(&change));
+        Ok(())
+    }
+
     /// Notes that a node was added only because the type of its parent requires it: a client may add such a node itself afterwards,
     /// which takes its place.
     pub fn mark_instantiated(&self, node_id: &NodeId) {

@@ -194,7 +194,7 @@ impl Edit<'_> {
         } else {
             let uri = requested.namespace_uri.as_str();
             let namespace = namespaces.index_or_next(uri)?;
-            if !namespaces.contains(namespace) {
+            if namespaces.index_of(uri).is_none() {
                 changes.push(Change::AddNamespace {
                     index: namespace,
                     uri: uri.to_owned(),
@@ -206,7 +206,9 @@ impl Edit<'_> {
             }
         };
         // The only change so far is the namespace of this NodeId.
-        let has_namespace = !changes.is_empty() || namespaces.contains(node_id.namespace);
+        let namespace = node_id.namespace;
+        let has_namespace =
+            !changes.is_empty() || namespaces.contains(namespace) && !namespaces.is_free(namespace);
         // Namespace 0 belongs to the standard.
         if requested.server_index != 0
             || node_id.is_null()
