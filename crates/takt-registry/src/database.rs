@@ -39,7 +39,7 @@ use takt_ua::structures::PubSubKeyPushTargetDataType;
 
 use crate::names::Owner;
 pub(crate) use contents::{
-    Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord,
+    AddedNamespace, Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord,
 };
 pub use error::DatabaseError;
 pub(crate) use group_on_its_way::GroupOnItsWay;
@@ -165,23 +165,27 @@ impl Database {
     ) -> Result<(), DatabaseError> {
         let write =
             move |transaction: &WriteTransaction| tables::record(transaction, &registration);
-        let Some(OfClient {
-            losses,
-            undo,
-            charge,
-        }) = of_client
-        else {
-            return self.enter(write);
-        };
+        match of_client {
+            Some(of_client) => self.enter_of_client(write, of_client),
+            None => self.enter(write),
+        }
+    }
+
+    /// Hands over a change of a client.
+    fn enter_of_client(
+        &self,
+        write: impl FnOnce(&WriteTransaction) -> Result<(), DatabaseError> + Send + 'static,
+        of_client: OfClient,
+    ) -> Result<(), DatabaseError> {
         let entry = Entry {
             write: Box::new(write),
             rest: Rest {
-                undo: Some(undo),
+                undo: Some(of_client.undo),
                 done: None,
-                charge: Some(charge),
+                charge: Some(of_client.charge),
             },
         };
-        self.journal.enter(entry, Some(losses))
+        self.journal.enter(entry, Some(of_client.losses))
     }
 
     /// Records the owner of a namespace; `None` frees it.
@@ -193,21 +197,19 @@ impl Database {
         self.enter(move |transaction| owners::set(transaction, namespace, owner.as_ref()))
     }
 
-    /// Records a namespace that a Provider has added beside its own, and the owner that is charged with it.
-    pub(crate) fn set_additional(
+    /// Records a namespace that a Provider has added beside its own, or that it gets because it belongs to nobody: its URI, the
+    /// Provider and the owner at once.
+    pub(crate) fn add_namespace(
         &self,
-        namespace: u16,
-        provider: &str,
-        owner: Owner,
+        added: AddedNamespace,
+        of_client: OfClient,
     ) -> Result<(), DatabaseError> {
-        let provider = provider.to_owned();
-        self.enter(move |transaction| {
-            owners::set(transaction, namespace, Some(&owner))?;
-            owners::set_additional(transaction, namespace, &provider)
-        })
+        let write =
+            move |transaction: &WriteTransaction| tables::add_namespace(transaction, &added);
+        self.enter_of_client(write, of_client)
     }
 
-    /// Removes the URIs of these namespaces, so that their indexes can be reused.
+    /// Removes the URIs and owners of these namespaces, so that their indexes can be reused.
     pub(crate) fn free_namespaces(&self, namespaces: Vec<u16>) -> Result<(), DatabaseError> {
         self.enter(move |transaction| tables::free_namespaces(transaction, &namespaces))
     }

@@ -5,7 +5,7 @@
 //! bound to its URI all that time. While the registry runs, an index is never bound to another URI, so that no NodeId
 //! can become that of another Provider.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,10 +80,9 @@ pub(crate) struct Names {
     /// Runtime directory of the applications of this host: a running application owns its name.
     runtime: Arc<Runtime>,
     owners: Mutex<HashMap<u16, Owner>>,
-    /// Names of the Providers that have added other namespaces than their own: see [`set_additional`](Self::set_additional).
+    /// Names of the Providers that have added other namespaces than their own, empty once they are forgotten: see
+    /// [`set_additional`](Self::set_additional).
     additional: Mutex<HashMap<u16, String>>,
-    /// Namespaces with a URI of a Provider's choice, which has been forgotten: the next Provider that adds a node there gets them.
-    vacant: Mutex<HashSet<u16>>,
     refusals: Refusals,
 }
 
@@ -102,7 +101,6 @@ impl Names {
             runtime,
             owners: Mutex::default(),
             additional: Mutex::default(),
-            vacant: Mutex::default(),
             refusals: Refusals::default(),
         }
     }
@@ -117,29 +115,24 @@ impl Names {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn vacant(&self) -> MutexGuard<'_, HashSet<u16>> {
-        self.vacant.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that a namespace belongs to nobody: its URI stays in the NamespaceArray, where clients find it and add it no more.
-    pub(crate) fn set_vacant(&self, namespace: u16) {
-        self.vacant().insert(namespace);
-    }
-
-    /// Returns whether the next Provider that adds a node in a namespace gets it.
+    /// Returns whether a namespace with a URI of a Provider's choice belongs to nobody, so that the next Provider that adds a node
+    /// there gets it. Its URI stays in the NamespaceArray, where clients find it and add it no more.
     pub(crate) fn is_vacant(&self, namespace: u16) -> bool {
-        self.vacant().contains(&namespace)
+        self.additional()
+            .get(&namespace)
+            .is_some_and(String::is_empty)
     }
 
-    /// Notes that a namespace with a URI of its choice belongs to a Provider, until it is freed.
+    /// Notes that a namespace with a URI of its choice belongs to a Provider until it is freed; to nobody if the name is empty.
     pub(crate) fn set_additional(&self, namespace: u16, provider: &str) {
-        self.vacant().remove(&namespace);
         self.additional().insert(namespace, provider.to_owned());
     }
 
     /// Returns the Provider that has added a namespace with a URI of its choice.
     pub(crate) fn provider_of_additional(&self, namespace: u16) -> Option<String> {
-        self.additional().get(&namespace).cloned()
+        let additional = self.additional();
+        let provider = additional.get(&namespace)?;
+        (!provider.is_empty()).then(|| provider.clone())
     }
 
     /// Returns the namespaces that a Provider has added beside its own.
@@ -176,10 +169,11 @@ impl Names {
         self.owners().insert(namespace, owner);
     }
 
-    /// Frees a namespace. Returns whether an owner was charged with it.
+    /// Frees a namespace; one with a URI of a Provider's choice is [vacant](Self::is_vacant) then. Returns whether an owner was
+    /// charged with it.
     pub(crate) fn free(&self, namespace: u16) -> bool {
-        if self.additional().remove(&namespace).is_some() {
-            self.set_vacant(namespace);
+        if let Some(provider) = self.additional().get_mut(&namespace) {
+            provider.clear();
         }
         self.owners().remove(&namespace).is_some()
     }

@@ -32,8 +32,29 @@ pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> 
         .collect()
 }
 
+/// Removes owners of namespaces without a URI from `contents`, and returns these namespaces: their indexes are free, and
+/// another Provider may get.
+pub(crate) fn take_unnamed(contents: &mut Contents) -> Vec<u16> {
+    let named: HashSet<u16> = contents
+        .namespaces
+        .iter()
+        .map(|(index, _)| *index)
+        .collect();
+    let mut unnamed = Vec::new();
+    let mut stays = |index: &u16| {
+        let stays = named.contains(index);
+        if !stays {
+            unnamed.push(*index);
+        }
+        stays
+    };
+    contents.owners.retain(|(index, _)| stays(index));
+    contents.additional.retain(|(index, _)| stays(index));
+    unnamed
+}
+
 /// Removes the forgotten namespaces from `contents` and returns them, if a NamespaceArray for `capacity` namespaces
-/// needs their places: those of Providers that are forgotten, and of servers that are not in `mirrors`. If more than half
+/// needs their places: those of Providers that are forgotten, also those that they have added, and of servers that are not in `mirrors`. If more than half
 /// is used even so, the other namespaces of mirrors are freed too: a server may have had new ones at each of its starts.
 pub(crate) fn take_forgotten(
     contents: &mut Contents,
@@ -57,9 +78,14 @@ pub(crate) fn take_forgotten(
         |uri: &String| uri.starts_with(&of_providers) && !registered.contains(uri);
     let is_mirrored = |uri: &str| mirrors.iter().any(|mirror| mirror.has_namespace(uri));
     let mut forgotten = Vec::new();
-    let mut take = |is_forgotten: &dyn Fn(&String) -> bool| {
+    let additional = contents.additional.iter();
+    let vacant: HashSet<u16> = additional
+        .filter(|(_, provider)| provider.is_empty())
+        .map(|(index, _)| *index)
+        .collect();
+    let mut take = |is_forgotten: &dyn Fn(u16, &String) -> bool| {
         contents.namespaces.retain(|(index, uri)| {
-            let stays = used.contains(index) || !is_forgotten(uri);
+            let stays = used.contains(index) || !is_forgotten(*index, uri);
             if !stays {
                 forgotten.push(*index);
             }
@@ -67,12 +93,16 @@ pub(crate) fn take_forgotten(
         });
         contents.namespaces.len()
     };
-    let left = take(&|uri| {
-        is_provider_gone(uri) || MirrorOptions::is_of_mirrors(uri) && !is_mirrored(uri)
+    let left = take(&|index, uri| {
+        vacant.contains(&index)
+            || is_provider_gone(uri)
+            || MirrorOptions::is_of_mirrors(uri) && !is_mirrored(uri)
     });
     if left > most {
-        take(&|uri| MirrorOptions::is_of_mirrors(uri));
+        take(&|_, uri| MirrorOptions::is_of_mirrors(uri));
     }
+    let additional = &mut contents.additional;
+    additional.retain(|(index, _)| !forgotten.contains(index));
     forgotten
 }
 
@@ -198,6 +228,38 @@ mod tests {
         assert_eq!(take_forgotten(&mut kept, 8, &[]), vec![4_u16, 6]);
         let left = kept.namespaces.iter().map(|(index, _)| *index);
         assert_eq!(left.collect::<Vec<u16>>(), vec![2_u16, 3, 5]);
+    }
+
+    #[test]
+    fn forgotten_namespaces_with_uris_of_choice_are_freed_and_those_without_a_uri_have_no_owner() {
+        let of_choice = || {
+            let mut contents = contents();
+            let chosen = [(7, "urn:a"), (8, "urn:b"), (9, "urn:c")];
+            let chosen = chosen.map(|(index, uri)| (index, uri.to_owned()));
+            contents.namespaces.extend(chosen);
+            let name = |name: &str| name.to_owned();
+            contents.additional = vec![(7, name("")), (8, name("P2")), (10, name("P2"))];
+            contents.owners.push((8, Owner::User(0)));
+            contents.owners.push((11, Owner::User(0)));
+            contents
+        };
+        let mut kept = of_choice();
+        assert_eq!(take_unnamed(&mut kept), vec![11_u16, 10]);
+        assert_eq!(take_forgotten(&mut kept, 12, &[]), vec![4_u16, 6, 7]);
+        // The namespace 9 is that of a NodeSet.
+        let left = kept.namespaces.iter().map(|(index, _)| *index);
+        assert_eq!(left.collect::<Vec<u16>>(), vec![2_u16, 3, 5, 8, 9]);
+        assert_eq!(kept.additional, vec![(8, "P2".to_owned())]);
+        let owners = kept.owners.iter().map(|(index, _)| *index);
+        assert_eq!(owners.collect::<Vec<u16>>(), vec![3_u16, 8]);
+        let mut used = of_choice();
+        let owner = used.changes[0].0.clone();
+        let refers = AddReferencesItem {
+            source_node_id: NodeId::numeric(7, 1),
+            ..AddReferencesItem::default()
+        };
+        used.changes.push((owner, Change::AddReference(refers)));
+        assert_eq!(take_forgotten(&mut used, 12, &[]), vec![4_u16, 6]);
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod application_uri;
 #[cfg(test)]
 mod attribute_tests;
 mod checks;
+#[cfg(test)]
+mod namespace_tests;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -117,7 +119,12 @@ impl Registry {
         let space = server.address_space();
         // All assigned indexes are bound to their URIs again, before new ones are assigned.
         let capacity = server.budgets().max_namespaces;
-        let forgotten = namespaces::take_forgotten(&mut contents, capacity, &options.mirrors);
+        let mut forgotten = namespaces::take_unnamed(&mut contents);
+        forgotten.extend(namespaces::take_forgotten(
+            &mut contents,
+            capacity,
+            &options.mirrors,
+        ));
         rules.database.free_namespaces(forgotten)?;
         namespaces::restore(space, &mut contents)?;
         space.import_nodeset(model::NODESET_NAME, model::NODESET)?;
@@ -138,10 +145,6 @@ impl Registry {
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
         let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
-        // Types of mirrored servers come later, in namespaces that have no nodes yet.
-        if options.mirrors.is_empty() {
-            rules.note_vacant(space);
-        }
         bind_methods(space, &rules, &durable, model)?;
         let mut mirrors = Mirrors::new(&options.mirrors, space, &rules, &providers)
             .map_err(|source| RegistryError::Mirror(source.to_string()))?;

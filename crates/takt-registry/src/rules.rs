@@ -1,9 +1,11 @@
 //! Rules for changes of the registry's address space, and the consequences of changes.
 //!
-//! A Provider owns its namespace: it may add, change and delete nodes with NodeIds there, and no others. Ownership
-//! follows from the NodeId, so that no separate state has to be kept consistent.
+//! A Provider owns the namespace that is named after it, and those that it has added to the NamespaceArray. It may add nodes with
+//! NodeIds there, and change and delete these nodes, but no nodes of NodeSets and mirrors: see `ownership` and `added_namespaces`.
 
+mod added_namespaces;
 mod attributes;
+mod belonging;
 mod changes;
 mod following;
 mod model_changes;
@@ -11,6 +13,7 @@ mod ownership;
 mod recording;
 mod removal;
 mod removed;
+mod superseded;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -27,9 +30,11 @@ use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
 pub(crate) use attributes::OwnAttributes;
+use belonging::is_namespace_of;
 use changes::{delete_node, node_of};
 use model_changes::ModelChanges;
 use removed::Removals;
+use superseded::Places;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
 pub(crate) const MAX_WAITING: usize = 32 << 20;
@@ -156,8 +161,12 @@ impl Rules {
         for (namespace, owner) in contents.owners {
             self.names.set(namespace, owner);
         }
+        let used = space.namespaces_with_nodes();
         for (namespace, provider) in contents.additional {
-            self.names.set_additional(namespace, &provider);
+            // A NodeSet may have the namespace of a Provider that was forgotten.
+            if !provider.is_empty() || !used.contains(&namespace) {
+                self.names.set_additional(namespace, &provider);
+            }
         }
         for record in contents.providers {
             let uri = model::provider_uri(&record.name);
@@ -175,7 +184,7 @@ impl Rules {
             }
             self.providers.restore(record, namespace);
         }
-        let mut left_behind = Vec::new();
+        let (mut left_behind, mut places) = (Vec::new(), Places::default());
         for (owner, change) in contents.changes {
             if self.providers.with(&owner, |_| ()).is_none() {
                 // Its removal was interrupted.
@@ -185,14 +194,25 @@ impl Rules {
                 }
                 continue;
             }
+            if !self.is_restorable(space, &owner, &change) {
+                let node = node_of(&change);
+                tracing::error!(%owner, %node, "a registration is not restored: the node is that of a NodeSet, or of another Provider");
+                continue;
+            }
             match space.apply(&change) {
-                Ok(()) => self.follow(space, &change),
+                Ok(()) => {
+                    self.follow(space, &change);
+                    if let Change::AddNode(item) = &change {
+                        places.take(space, item);
+                    }
+                }
                 Err(error) => {
                     let node = node_of(&change);
                     tracing::error!(%owner, %node, %error, "a registration cannot be restored");
                 }
             }
         }
+        left_behind.extend(self.delete_superseded(space, places.superseded()));
         self.record_own(left_behind)?;
         self.database.settle_now()
     }
@@ -214,7 +234,9 @@ impl Rules {
             None => space
                 .namespaces()
                 .index_of(&model::provider_uri(name))
-                .filter(|namespace| self.names.is_taken(*namespace))
+                .filter(|namespace| {
+                    self.names.is_taken(*namespace) || !self.names.additional_of(name).is_empty()
+                })
                 .ok_or(StatusCode::BadNotFound)?,
         };
         let removed = self.remove(name, namespace, true);
@@ -259,9 +281,12 @@ impl NodeManagement for Rules {
         if let Some(node_id) = required.filter(is_free) {
             return Some(node_id);
         }
-        let (_, own) = self.providers.speaker(caller)?;
+        let (name, own) = self.providers.speaker(caller)?;
         // The client may want any NodeId of a namespace.
+        let parent = item.parent_node_id.node_id.namespace;
         let namespace = match item.requested_new_node_id.node_id.namespace {
+            // A child that a type requires is in the namespace of its parent.
+            0 if self.names.provider_of_additional(parent).as_ref() == Some(&name) => parent,
             0 => own,
             requested => requested,
         };
@@ -292,15 +317,19 @@ impl NodeManagement for Rules {
             Change::AddNode(item) => match self.provider_of(item) {
                 Some(name) => {
                     let node = &item.requested_new_node_id.node_id;
-                    // The registry finds the Object of each Provider by this NodeId.
-                    if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
+                    let space = self.space().ok_or(StatusCode::BadShutdown)?;
+                    // The registry finds the Object of each Provider by this NodeId, in the namespace that is named after it.
+                    if *node != NodeId::numeric(node.namespace, provider::OBJECT)
+                        || claimed_name(caller) == Some(name.as_str())
+                            && !is_namespace_of(&space, &name, node.namespace)
+                    {
                         return Err(StatusCode::BadNodeIdRejected);
                     }
                     self.may_register(caller, &name)?;
-                    self.owns(caller, node)
+                    self.may_add(caller, node)
                 }
                 None => {
-                    self.owns(caller, &item.requested_new_node_id.node_id)?;
+                    self.may_add(caller, &item.requested_new_node_id.node_id)?;
                     self.may_add_below(caller, item)
                 }
             },
@@ -336,6 +365,11 @@ impl NodeManagement for Rules {
                 .ok_or(StatusCode::BadUserAccessDenied)?;
             return self.keep(owner, None, changes, losses);
         };
+        // A restart finds the Provider by the URI of its namespace, which is recorded for this index.
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        if !is_namespace_of(&space, &name, namespace) {
+            return Err(StatusCode::BadNodeIdRejected);
+        }
         let application = Application {
             name: &name,
             namespace,

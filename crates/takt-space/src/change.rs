@@ -1,7 +1,7 @@
 //! One change of the address space (OPC 10000-4, 5.8).
 
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem};
-use takt_ua::{NodeId, Variant};
+use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 /// One change of the address space, in the standard's own structures, so that it can be stored and applied again with
 /// [`AddressSpace::apply`](crate::AddressSpace::apply).
@@ -37,6 +37,34 @@ pub struct AttributeChange {
     pub attribute_id: u32,
     /// The new value.
     pub value: Variant,
+    /// StatusCode and time of a Value; `None`: Good, as of now. They need not be stored: a stored value is as of the start.
+    pub stamp: Option<ValueStamp>,
     /// The value before; empty if the attribute did not exist. It need not be stored: it takes the change back.
     pub previous: Variant,
+    /// StatusCode and time of the Value before.
+    pub previous_stamp: Option<ValueStamp>,
+}
+
+/// StatusCode and source timestamp of a Value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValueStamp {
+    /// The StatusCode.
+    pub status: StatusCode,
+    /// The source timestamp.
+    pub source_timestamp: DateTime,
+}
+
+impl AttributeChange {
+    /// Returns the change that takes this one back.
+    #[must_use]
+    pub fn opposite(&self) -> Self {
+        Self {
+            node_id: self.node_id.clone(),
+            attribute_id: self.attribute_id,
+            value: self.previous.clone(),
+            stamp: self.previous_stamp,
+            previous: self.value.clone(),
+            previous_stamp: self.stamp,
+        }
+    }
 }

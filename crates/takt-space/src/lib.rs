@@ -38,7 +38,7 @@ pub use address_space::{
     VariableRef, View, value_rank,
 };
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
-pub use change::{AttributeChange, Change};
+pub use change::{AttributeChange, Change, ValueStamp};
 pub use event::{Audience, Event, EventField};
 pub use event_record::EventRecordError;
 pub use method::{

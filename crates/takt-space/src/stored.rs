@@ -187,6 +187,22 @@ impl StoredValue {
         Ok(())
     }
 
+    /// Sets an encoded Variant that the caller has checked and has stored elsewhere for a client, so that it cannot be refused. It
+    /// counts in the budget even if there is not enough memory: the caller has reserved [`memory_of_written`].
+    pub(crate) fn set_accepted(
+        &self,
+        encoded: &[u8],
+        status: StatusCode,
+        time: DateTime,
+        memory: &MemoryBudget,
+    ) {
+        let mut setting = self.setting();
+        if let Some(needed) = setting.needed(encoded.len()) {
+            setting.charged(memory).force(needed);
+        }
+        self.replace(&mut setting, encoded, status, time);
+    }
+
     /// Changes the value based on the current one; no other change is made meanwhile.
     ///
     /// # Errors
@@ -286,24 +302,38 @@ impl StoredValue {
     }
 }
 
+/// Returns the bytes that a value of `bytes` bytes counts in the memory budget if a client writes it: with those of the value before if
+/// its memory is reused.
+pub(crate) fn memory_of_written(bytes: usize) -> usize {
+    match bytes {
+        bytes if bytes <= LARGE => 0,
+        bytes if bytes <= LONGEST_SPARE => 2 * bytes,
+        bytes => bytes,
+    }
+}
+
 impl Setting {
-    /// Reserves memory for a value of `bytes` bytes, and for the value before if its memory is reused.
+    /// Reserves memory for a value of `bytes` bytes.
     #[inline]
     fn count(&mut self, bytes: usize, memory: &MemoryBudget) -> Result<(), StatusCode> {
-        let charged = self.charge.as_ref().map_or(0, Charge::bytes);
-        let needed = match bytes {
-            bytes if bytes <= LARGE => 0,
-            bytes if bytes <= LONGEST_SPARE => 2 * bytes,
-            bytes => bytes,
-        };
-        // Memory that is reused does not become smaller.
-        let needed = needed.max(charged.min(2 * LONGEST_SPARE));
-        if needed == charged {
+        let Some(needed) = self.needed(bytes) else {
             return Ok(());
-        }
-        let charge = self.charge.get_or_insert_with(|| memory.empty_charge());
-        let resized = charge.resize(needed);
+        };
+        let resized = self.charged(memory).resize(needed);
         resized.map_err(|_| StatusCode::BadOutOfMemory)
+    }
+
+    /// Returns the bytes to count with a value of `bytes` bytes; `None` if they are counted already.
+    #[inline]
+    fn needed(&self, bytes: usize) -> Option<usize> {
+        let charged = self.charge.as_ref().map_or(0, Charge::bytes);
+        // Memory that is reused does not become smaller.
+        let needed = memory_of_written(bytes).max(charged.min(2 * LONGEST_SPARE));
+        (needed != charged).then_some(needed)
+    }
+
+    fn charged(&mut self, memory: &MemoryBudget) -> &mut Charge {
+        self.charge.get_or_insert_with(|| memory.empty_charge())
     }
 }
 

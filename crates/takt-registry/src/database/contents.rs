@@ -31,6 +31,16 @@ pub(crate) struct NewProvider {
     pub(crate) charged: Owner,
 }
 
+/// A namespace that a Provider has added beside its own. Nothing of it is recorded without the rest.
+pub(crate) struct AddedNamespace {
+    pub(crate) index: u16,
+    pub(crate) uri: String,
+    /// ApplicationName of the Provider.
+    pub(crate) provider: String,
+    /// Owner that is charged with the namespace.
+    pub(crate) charged: Owner,
+}
+
 /// Nodes and references of one owner: all of them are recorded, or none.
 pub(crate) struct Registration {
     /// ApplicationName of the Provider; empty for the registry itself.
@@ -64,7 +74,8 @@ pub(crate) struct Contents {
     pub(crate) namespaces: Vec<(u16, String)>,
     /// Owner of each namespace of a Provider.
     pub(crate) owners: Vec<(u16, Owner)>,
-    /// The namespaces that Providers have added beside their own, with the names of the Providers.
+    /// The namespaces that Providers have added beside their own, with the names of the Providers, or an empty name if
+    /// the Provider was forgotten.
     pub(crate) additional: Vec<(u16, String)>,
     /// The Providers.
     pub(crate) providers: Vec<ProviderRecord>,

@@ -9,7 +9,7 @@ use crate::names::Owner;
 /// Table: index of a namespace → Unix user, or `NOBODY`; IP address, or empty.
 const OWNERS: TableDefinition<u16, (u32, &str)> = TableDefinition::new("owners of namespaces");
 
-/// Table: index of a namespace → name of the Provider that has added it beside its own.
+/// Table: index of a namespace → name of the Provider that has added it beside its own; empty once that one is forgotten.
 const ADDITIONAL: TableDefinition<u16, &str> = TableDefinition::new("additional namespaces");
 
 /// Creates the tables if they are missing.
@@ -44,7 +44,14 @@ pub(super) fn load_additional(
     Ok(additional)
 }
 
-/// Records the owner of a namespace; `None` frees it.
+/// Removes all that is recorded of the owner of a namespace.
+pub(super) fn remove(transaction: &WriteTransaction, namespace: u16) -> Result<(), DatabaseError> {
+    transaction.open_table(OWNERS)?.remove(namespace)?;
+    transaction.open_table(ADDITIONAL)?.remove(namespace)?;
+    Ok(())
+}
+
+/// Records the owner of a namespace; `None` frees it, and then one that a Provider has added belongs to nobody.
 pub(super) fn set(
     transaction: &WriteTransaction,
     namespace: u16,
@@ -57,7 +64,10 @@ pub(super) fn set(
             owners.insert(namespace, (NOBODY, address.to_string().as_str()))?
         }
         None => {
-            transaction.open_table(ADDITIONAL)?.remove(namespace)?;
+            let mut additional = transaction.open_table(ADDITIONAL)?;
+            if additional.get(namespace)?.is_some() {
+                additional.insert(namespace, "")?;
+            }
             owners.remove(namespace)?
         }
     };

@@ -70,7 +70,9 @@ pub(super) fn decode_attribute(key: &[u8], value: &[u8]) -> Result<Change, Recor
         node_id,
         attribute_id: u32::from_be_bytes(attribute_id),
         value: decode(value)?,
+        stamp: None,
         previous: Variant::Empty,
+        previous_stamp: None,
     })))
 }
 

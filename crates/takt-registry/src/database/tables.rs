@@ -10,7 +10,9 @@ use takt_ua::binary::Encode;
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{DateTime, ExpandedNodeId, NodeId};
 
-use super::contents::{Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord};
+use super::contents::{
+    AddedNamespace, Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord,
+};
 use super::error::{DatabaseError, FORMAT};
 use super::owners;
 use super::push_targets;
@@ -27,9 +29,9 @@ const NODES: TableDefinition<u64, (&str, &[u8])> = TableDefinition::new("nodes")
 const NUMBER_OF_NODE: TableDefinition<&[u8], u64> = TableDefinition::new("number of node");
 /// Table: number → owner, ADDED or DELETED, AddReferencesItem or DeleteReferencesItem.
 const REFERENCES: TableDefinition<u64, (&str, u8, &[u8])> = TableDefinition::new("references");
-/// Table: node at either end → numbers in `REFERENCES`.
 /// Table: node and AttributeId, see [`attribute_key`] → number, owner, value. The last value that was written counts.
 const ATTRIBUTES: TableDefinition<&[u8], (u64, &str, &[u8])> = TableDefinition::new("attributes");
+/// Table: node at either end → numbers in `REFERENCES`.
 const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
     MultimapTableDefinition::new("references of node");
 
@@ -206,7 +208,7 @@ fn node_id(key: &[u8]) -> String {
     node.map_or_else(|_| format!("{key:02x?}"), |node| node.to_string())
 }
 
-/// Removes the URIs of these namespaces, so that their indexes can be reused.
+/// Removes the URIs of these namespaces and their owners, so that their indexes can be reused.
 pub(super) fn free_namespaces(
     transaction: &WriteTransaction,
     namespaces: &[u16],
@@ -214,8 +216,22 @@ pub(super) fn free_namespaces(
     let mut table = transaction.open_table(NAMESPACES)?;
     for namespace in namespaces {
         table.remove(namespace)?;
+        owners::remove(transaction, *namespace)?;
     }
     Ok(())
+}
+
+/// Records a namespace that a Provider has added beside its own, and the owner that is charged with it.
+pub(super) fn add_namespace(
+    transaction: &WriteTransaction,
+    added: &AddedNamespace,
+) -> Result<(), DatabaseError> {
+    let index = added.index;
+    transaction
+        .open_table(NAMESPACES)?
+        .insert(index, added.uri.as_str())?;
+    owners::set(transaction, index, Some(&added.charged))?;
+    owners::set_additional(transaction, index, &added.provider)
 }
 
 /// Removes a Provider's record.
@@ -294,7 +310,9 @@ pub(super) fn record(
             uri,
             charged,
         } = newcomer;
-        // The server may know its URI although the file does not: from a registration that could not be made durable.
+        // The server may know its URI although the file does not: from a registration that could not be made durable. An owner of
+        // another use of the index must not stay.
+        owners::remove(transaction, *namespace)?;
         transaction
             .open_table(NAMESPACES)?
             .insert(namespace, uri.as_str())?;

@@ -4,27 +4,24 @@
 //! answered when it is durable.
 
 use std::io;
-use std::sync::mpsc::{self, Sender};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
-use takt_app::refusals::shown;
 use takt_space::{
-    AddressSpace, AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations,
-    RemoteRequest, RemoteResults, RemoteSource, RemoteWrite, SourceKey, Value,
+    AttributeWrites, Caller, Change, Edit, NewBinding, NodeRef, RemoteOperations, RemoteRequest,
+    RemoteResults, RemoteSource, RemoteWrite, SourceKey, Value,
 };
-use takt_ua::{NodeId, NodeIdRef, StatusCode, UaString, Variant, ids};
+use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, ids};
 
 use super::Rules;
 use crate::database::DatabaseError;
-use crate::forwarding::Naming;
-use crate::names::Owner;
 
 /// AttributeIds (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
+pub(super) const ACCESS_LEVEL: u32 = 17;
 const USER_ACCESS_LEVEL: u32 = 18;
-
-/// Longest URI of a namespace in bytes.
-const LONGEST_URI: usize = 1024;
 
 /// The rules for Writes of attributes.
 pub(crate) struct OwnAttributes {
@@ -45,12 +42,10 @@ impl OwnAttributes {
         let (send, requests) = mpsc::channel::<RemoteRequest>();
         let of_thread = Arc::downgrade(rules);
         let run = move || {
-            for request in requests {
-                let Some(rules) = of_thread.upgrade() else {
-                    return;
-                };
-                rules.write_all(request);
-            }
+            carry_out(requests, |request| {
+                let rules = of_thread.upgrade();
+                rules.map(|rules| rules.write_all(request)).is_some()
+            });
         };
         std::thread::Builder::new()
             .name("attributes".to_owned())
@@ -71,7 +66,8 @@ impl AttributeWrites for OwnAttributes {
             return (0, 0);
         };
         let namespace = node.node_id().namespace;
-        match rules.provider_of_namespace(namespace) {
+        let owner = rules.provider_of_namespace(namespace);
+        match owner.filter(|_| node.is_added_by_change()) {
             None => (0, 0),
             Some(owner) => {
                 let mask = node.owner_write_mask();
@@ -89,7 +85,8 @@ impl AttributeWrites for OwnAttributes {
             return Some(Arc::clone(&self.writer) as _);
         }
         let rules = self.rules.upgrade()?;
-        rules.provider_of_namespace(node.node_id().namespace)?;
+        let owner = rules.provider_of_namespace(node.node_id().namespace);
+        owner.filter(|_| node.is_added_by_change())?;
         let is_written = match attribute_id {
             VALUE => matches!(node.value(), Some(Value::Stored(_))),
             USER_ACCESS_LEVEL => node.variable().is_some(),
@@ -110,6 +107,27 @@ impl RemoteSource for Writer {
         if let Err(mpsc::SendError(request)) = self.requests.send(request) {
             let failed = request.operations.failed(StatusCode::BadShutdown);
             request.reply.answer(failed);
+        }
+    }
+}
+
+/// Carries out requests until `write` returns false. A request that nobody waits for any more is left out: its client gets no answer,
+/// or one that says that the Writes were too late.
+fn carry_out(requests: Receiver<RemoteRequest>, write: impl Fn(RemoteRequest) -> bool) {
+    for request in requests {
+        if request.deadline <= Instant::now() {
+            let failed = request.operations.failed(StatusCode::BadTimeout);
+            request.reply.answer(failed);
+            continue;
+        }
+        if !request.reply.is_awaited() {
+            continue;
+        }
+        // A panic ends this request, whose reply is dropped, and not the Writes of all later ones.
+        match catch_unwind(AssertUnwindSafe(|| write(request))) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(_) => tracing::error!("Writes of attributes could not be carried out"),
         }
     }
 }
@@ -155,103 +173,10 @@ impl Rules {
             return self.is_access_level(node, &value);
         }
         self.change(caller, losses, |edit| {
-            let change = edit.plan_set_attribute(node, attribute_id, value)?;
+            let time = write.value.source_timestamp;
+            let change = edit.plan_set_attribute(node, attribute_id, value, time)?;
             Ok(((), vec![change]))
         })
-    }
-
-    /// Adds namespaces for a Provider: it writes the NamespaceArray with more URIs at its end.
-    fn add_namespaces(
-        &self,
-        caller: &Caller,
-        value: Variant,
-        losses: u64,
-    ) -> Result<(), StatusCode> {
-        let Some((name, _)) = self.providers.speaker(caller) else {
-            return Err(self.refuse_change(
-                caller,
-                &"only a registered Provider adds namespaces, after its Object of ProviderType",
-            ));
-        };
-        let given = Vec::<UaString>::try_from(value).map_err(|_| StatusCode::BadTypeMismatch)?;
-        let space = self.space().ok_or(StatusCode::BadShutdown)?;
-        let present = space.namespaces().all();
-        let is_longer = given.len() >= present.len()
-            && given
-                .iter()
-                .zip(&present)
-                .all(|(given, present)| given.as_str() == present.as_ref());
-        if !is_longer {
-            let _ =
-                self.refuse_change(caller, &"the NamespaceArray only gets more URIs at its end");
-            return Err(StatusCode::BadOutOfRange);
-        }
-        for (index, uri) in given.iter().enumerate().skip(present.len()) {
-            self.add_namespace(caller, &name, (index, uri.as_str()), losses)?;
-        }
-        Ok(())
-    }
-
-    fn add_namespace(
-        &self,
-        caller: &Caller,
-        provider: &str,
-        (position, uri): (usize, &str),
-        losses: u64,
-    ) -> Result<(), StatusCode> {
-        // The URIs of Takt say to whom their namespaces belong.
-        if Naming::is_reserved(uri) || uri.len() > LONGEST_URI {
-            return Err(self.refuse_change(
-                caller,
-                &format_args!("the namespace {} cannot be that of a Provider", shown(uri)),
-            ));
-        }
-        let owner = self.names.admit_namespace(caller, provider)?;
-        let index = self.change(caller, losses, |edit| {
-            let index = edit.space().namespaces().index_or_next(uri);
-            let index = index.map_err(|error| error.status_code())?;
-            // Another client may have added the URI meanwhile, or the array has a free place before its end.
-            if usize::from(index) != position || edit.space().namespaces().contains(index) {
-                return Err(StatusCode::BadOutOfRange);
-            }
-            let uri = uri.to_owned();
-            Ok((index, vec![Change::AddNamespace { index, uri }]))
-        })?;
-        self.give_namespace(provider, index, owner)
-    }
-
-    /// Gives a namespace that belongs to nobody to a Provider.
-    pub(super) fn take_namespace(
-        &self,
-        caller: &Caller,
-        provider: &str,
-        namespace: u16,
-    ) -> Result<(), StatusCode> {
-        let owner = self.names.admit_namespace(caller, provider)?;
-        self.give_namespace(provider, namespace, owner)
-    }
-
-    fn give_namespace(
-        &self,
-        provider: &str,
-        namespace: u16,
-        owner: Owner,
-    ) -> Result<(), StatusCode> {
-        self.names.set(namespace, owner);
-        self.names.set_additional(namespace, provider);
-        let kept = self.database.set_additional(namespace, provider, owner);
-        kept.map_err(|error| super::refuse(&error))
-    }
-
-    /// Notes the namespaces of the NamespaceArray that belong to nobody: those of Providers that were forgotten before the registry
-    /// was started.
-    pub(crate) fn note_vacant(&self, space: &AddressSpace) {
-        let used = space.namespaces_with_nodes();
-        for (index, uri) in (0_u16..).zip(space.namespaces().all()) {
-            if !used.contains(&index) && !Naming::is_reserved(&uri) && !self.names.is_taken(index) {
-                self.names.set_vacant(index);
-            }
-        }
     }
 
     /// Checks that the caller may write an attribute of a node.
@@ -261,16 +186,17 @@ impl Rules {
         let target = view.node(node).ok_or(StatusCode::BadNodeIdUnknown)?;
         if let Err(status) = self.owns(caller, node) {
             return Err(match attribute_id {
-                // Its AccessLevel is the reason for all others.
+                // Other clients get the StatusCode that their AccessLevel leads to.
                 VALUE => StatusCode::BadNotWritable,
                 _ => status,
             });
         }
-        // What the registry reads when such a node is added does not change with its value.
+        // The registry reads the values of nodes of its model when they are added, and has values of its own in some.
         let is_of_model = target.browse_name().namespace == self.model(0).namespace;
-        match attribute_id == VALUE && is_of_model {
-            true => Err(StatusCode::BadNotWritable),
-            false => Ok(()),
+        let is_of_registry = is_of_model || matches!(target.value(), Some(Value::Cell(_)));
+        match attribute_id {
+            VALUE | ACCESS_LEVEL if is_of_registry => Err(StatusCode::BadNotWritable),
+            _ => Ok(()),
         }
     }
 
@@ -309,8 +235,16 @@ impl Rules {
         self.keep(&name, None, &changes, losses)?;
         drop(memory);
         for change in &changes {
-            edit.apply(change, NewBinding::default())
-                .map_err(|error| error.status_code())?;
+            if let Err(error) = edit.apply(change, NewBinding::default()) {
+                // All conditions were checked under the same lock, so this is a fault of the registry.
+                tracing::error!(%error, "a change is stored and could not be made");
+                if let Change::SetAttribute(change) = change {
+                    let before = Change::SetAttribute(Box::new(change.opposite()));
+                    let recorded = self.record_as(&name, vec![before]);
+                    recorded.map_err(|error| super::refuse(&error))?;
+                }
+                return Err(error.status_code());
+            }
         }
         Ok(result)
     }
@@ -319,4 +253,82 @@ impl Rules {
 /// Returns true for the Value of the NamespaceArray of the Server object.
 fn is_namespace_array(node: NodeIdRef<'_>, attribute_id: u32) -> bool {
     attribute_id == VALUE && node.standard_id() == Some(ids::SERVER_NAMESPACE_ARRAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use takt_space::RemoteReply;
+    use takt_ua::DataValue;
+
+    use super::*;
+
+    /// Receiver of results that notes them.
+    struct Reply {
+        is_awaited: bool,
+        results: Sender<RemoteResults>,
+    }
+
+    impl RemoteReply for Reply {
+        fn is_awaited(&self) -> bool {
+            self.is_awaited
+        }
+
+        fn answer(self: Box<Self>, results: RemoteResults) {
+            let _ = self.results.send(results);
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_one_request_and_late_requests_write_nothing() {
+        let (send, requests) = mpsc::channel();
+        let (answer, answers) = mpsc::channel();
+        let request = |left: Duration, is_awaited: bool| RemoteRequest {
+            operations: RemoteOperations::Write(vec![RemoteWrite {
+                node_id: NodeId::NULL,
+                attribute_id: VALUE,
+                index_range: String::new(),
+                value: DataValue::default(),
+            }]),
+            client: 0,
+            caller: None,
+            size: 0,
+            deadline: Instant::now() + left,
+            hint: None,
+            reply: Box::new(Reply {
+                is_awaited,
+                results: answer.clone(),
+            }),
+        };
+        let minute = Duration::from_secs(60);
+        for request in [
+            request(minute, true),
+            request(Duration::ZERO, true),
+            request(minute, false),
+            request(minute, true),
+        ] {
+            send.send(request).unwrap();
+        }
+        drop((send, answer));
+        let carried_out = AtomicUsize::new(0);
+        carry_out(requests, |request| {
+            assert_ne!(carried_out.fetch_add(1, Ordering::Relaxed), 0);
+            request
+                .reply
+                .answer(request.operations.failed(StatusCode::Good));
+            true
+        });
+        let statuses: Vec<StatusCode> = answers
+            .iter()
+            .flat_map(|results| match results {
+                RemoteResults::Write(statuses) => statuses,
+                _ => Vec::new(),
+            })
+            .collect();
+        // The first is the one that panics, the third one that nobody waits for.
+        assert_eq!(statuses, [StatusCode::BadTimeout, StatusCode::Good]);
+        assert_eq!(carried_out.into_inner(), 2);
+    }
 }

@@ -5,13 +5,15 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
 use takt_space::{
-    AddressSpace, AttributeChange, Change, MethodHandler, RemoteMethod, RemoteValue, Value,
+    AddressSpace, AddressSpaceError, Change, Edit, MethodHandler, NewBinding, RemoteMethod,
+    RemoteValue, Value, access_level,
 };
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
+use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteNodesItem, VariableAttributes};
 use takt_ua::{NodeId, Variant, ids};
 
 use super::Rules;
+use super::attributes::ACCESS_LEVEL;
 use super::changes::delete_node;
 use crate::providers::ProviderState;
 
@@ -55,7 +57,11 @@ impl Rules {
             return;
         };
         if *node == NodeId::numeric(own, provider::AVAILABLE) {
-            warn_on_error(node, space.set_value(node, Value::Cell(available)));
+            let mut edit = space.edit();
+            // Before the registry's own value is bound: clients never write it, whatever the Provider has asked for.
+            let bound = make_read_only(&mut edit, node)
+                .and_then(|()| edit.set_value(node, Value::Cell(available)));
+            warn_on_error(node, bound);
         }
         if *node == NodeId::numeric(own, provider::REVISION) {
             self.providers.set_complete(own, true);
@@ -170,16 +176,39 @@ impl Rules {
                     self.names.free(*index);
                 }
                 Change::SetAttribute(change) => {
-                    let before = Change::SetAttribute(Box::new(AttributeChange {
-                        value: change.previous.clone(),
-                        previous: change.value.clone(),
-                        ..change.as_ref().clone()
-                    }));
+                    let before = Change::SetAttribute(Box::new(change.opposite()));
                     warn_on_error(&change.node_id, space.apply(&before));
                 }
                 Change::DeleteNode(_) | Change::DeleteReference(_) => {}
             }
         }
+    }
+
+    /// Deletes the nodes whose places others have taken, with all nodes below them. Returns the changes, for the database.
+    pub(super) fn delete_superseded(
+        &self,
+        space: &AddressSpace,
+        nodes: Vec<NodeId>,
+    ) -> Vec<Change> {
+        let mut deleted = Vec::new();
+        for node_id in nodes {
+            let item = DeleteNodesItem {
+                node_id,
+                delete_target_references: true,
+            };
+            // It may have been below another one.
+            let Ok(changes) = space.edit().plan_delete_node(&item) else {
+                continue;
+            };
+            tracing::warn!(node = %item.node_id, "its deletion was lost: another node has its place");
+            for change in changes {
+                if space.apply(&change).is_ok() {
+                    self.follow(space, &change);
+                    deleted.push(change);
+                }
+            }
+        }
+        deleted
     }
 
     /// Takes back the consequences of a node that was taken back. The database knows nothing of it.
@@ -223,6 +252,21 @@ fn components(space: &AddressSpace, object: &NodeId) -> Vec<NodeId> {
     nodes
 }
 
+/// Removes the bits for Writes from the AccessLevel of a Variable.
+fn make_read_only(edit: &mut Edit<'_>, node: &NodeId) -> Result<(), AddressSpaceError> {
+    let view = edit.view();
+    let variable = view.node(node).and_then(|node| node.variable());
+    let level = variable.map_or(0, |variable| variable.access_level);
+    if level & access_level::WRITE == 0 {
+        return Ok(());
+    }
+    let [level, ..] = (level & !access_level::WRITE).to_le_bytes();
+    let change = edit
+        .plan_set_attribute(node, ACCESS_LEVEL, level.into(), None)
+        .map_err(AddressSpaceError::Refused)?;
+    edit.apply(&change, NewBinding::default())
+}
+
 /// Returns the endpoint in a ServerEndpoint Property.
 fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
     if !item.browse_name.name.as_str().starts_with("ServerEndpoint") {
@@ -235,7 +279,7 @@ fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
     }
 }
 
-fn warn_on_error(node: &NodeId, result: Result<(), takt_space::AddressSpaceError>) {
+fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {
     if let Err(error) = result {
         tracing::warn!(%node, %error, "the registry could not follow a change");
     }

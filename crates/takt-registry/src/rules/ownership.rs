@@ -1,16 +1,22 @@
-//! Ownership of nodes and namespaces: each belongs to a Provider, which follows from the NamespaceIndex of its NodeId.
+//! Ownership of nodes and namespaces. A namespace belongs to a Provider if its URI is that of the Provider, or if the Provider has added
+//! it. A node belongs to the Provider of its namespace, if it was added by NodeManagement: nodes of NodeSets and mirrors belong to no
+//! Provider, whatever their namespace is.
 
 use std::fmt::Display;
 
 use takt_app::Endpoint;
 use takt_app::model;
 use takt_app::refusals::shown;
-use takt_space::Caller;
+use takt_space::{AddressSpace, Caller, Change};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
 use super::Rules;
+use super::belonging::{is_common, is_namespace_of};
 use crate::providers::{ProviderState, claimed_name};
+
+/// Index of the namespace of the registry itself. It and the one of the standard belong to no Provider.
+const SERVER_NAMESPACE: u16 = 1;
 
 impl Rules {
     /// Returns the name of the Provider to which a namespace belongs.
@@ -71,11 +77,8 @@ impl Rules {
         let parent = &item.parent_node_id.node_id;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
         let namespaces = space.namespaces();
-        if self
-            .names
-            .provider_of_additional(parent.namespace)
-            .is_some()
-        {
+        let added_by = self.names.provider_of_additional(parent.namespace);
+        if added_by.is_some() && !is_common(&space, parent) {
             return self.owns(caller, parent);
         }
         match namespaces.uri(parent.namespace) {
@@ -94,35 +97,70 @@ impl Rules {
         }
     }
 
-    /// Checks that the caller owns `node`, whose namespace must be that of the caller.
+    /// Returns false for a change of a node that has come to belong to somebody else since it was recorded.
+    pub(super) fn is_restorable(&self, space: &AddressSpace, owner: &str, change: &Change) -> bool {
+        let node = match change {
+            Change::AddNode(item) => &item.requested_new_node_id.node_id,
+            Change::AddReference(item) => &item.source_node_id,
+            Change::DeleteReference(item) => &item.source_node_id,
+            Change::SetAttribute(change) => &change.node_id,
+            Change::DeleteNode(item) => &item.node_id,
+            Change::AddNamespace { .. } => return true,
+        };
+        let provider = self.provider_of_namespace(node.namespace);
+        provider.is_some_and(|provider| provider == owner) && !is_common(space, node)
+    }
+
+    /// Checks that the caller owns `node`, which may be missing.
     pub(super) fn owns(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
+        let name = self.in_own_namespace(caller, node)?;
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        if is_common(&space, node) {
+            return Err(self.refuse_change(
+                caller,
+                &format_args!(
+                    "{node} is a node of a NodeSet or a mirror, which belongs to no Provider"
+                ),
+            ));
+        }
+        self.may_register(caller, name)
+    }
+
+    /// Checks that the caller may add `node`. A namespace that belongs to nobody is the caller's from then on.
+    pub(super) fn may_add(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
+        if self.names.is_vacant(node.namespace)
+            && let Some((name, _)) = self.providers.speaker(caller)
+        {
+            self.take_namespace(caller, &name, node.namespace)?;
+        }
+        let name = self.in_own_namespace(caller, node)?;
+        self.may_register(caller, name)
+    }
+
+    /// Checks that the namespace of `node` belongs to the Provider that the caller claims to be. Returns the name of that one.
+    fn in_own_namespace<'c>(
+        &self,
+        caller: &'c Caller,
+        node: &NodeId,
+    ) -> Result<&'c str, StatusCode> {
         let Some(name) = claimed_name(caller) else {
             return Err(self.names.refuse_nameless(caller));
         };
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
-        if self.names.is_vacant(node.namespace) && self.providers.speaker(caller).is_some() {
-            self.take_namespace(caller, name, node.namespace)?;
+        let namespace = node.namespace;
+        let added_by = self.names.provider_of_additional(namespace);
+        let is_own = added_by.is_some_and(|provider| provider == name)
+            || is_namespace_of(&space, name, namespace);
+        if namespace > SERVER_NAMESPACE && is_own {
+            return Ok(name);
         }
-        let added_by = self.names.provider_of_additional(node.namespace);
-        match space.namespaces().uri(node.namespace) {
-            _ if added_by.is_some_and(|provider| provider == name) => {
-                self.may_register(caller, name)
-            }
-            Some(uri)
-                if *uri != *model::provider_uri(name)
-                    && !space.namespaces().is_free(node.namespace) =>
-            {
-                Err(self.refuse_change(
-                    caller,
-                    &format_args!(
-                        "{node} is in the namespace {}, which is not its own",
-                        shown(&uri)
-                    ),
-                ))
-            }
-            // The namespace has no URI yet: it is added by the same operation, and was authorized as a separate
-            // change.
-            _ => self.may_register(caller, name),
-        }
+        let uri = space.namespaces().uri(namespace).unwrap_or_default();
+        Err(self.refuse_change(
+            caller,
+            &format_args!(
+                "{node} is in the namespace {}, which is not its own",
+                shown(&uri)
+            ),
+        ))
     }
 }

@@ -14,8 +14,13 @@ use crate::database::{DatabaseError, NewProvider, OfClient, Registration};
 impl Rules {
     /// Records changes that are the registry's own.
     pub(crate) fn record_own(&self, changes: Vec<Change>) -> Result<(), DatabaseError> {
+        self.record_as("", changes)
+    }
+
+    /// Records changes of nodes of a Provider that no client waits for.
+    pub(super) fn record_as(&self, owner: &str, changes: Vec<Change>) -> Result<(), DatabaseError> {
         let registration = Registration {
-            owner: String::new(),
+            owner: owner.to_owned(),
             newcomer: None,
             changes: changes.into(),
         };

@@ -11,6 +11,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use takt_ua::{NodeId, StatusCode};
 
 use super::Rules;
+use super::belonging::is_common;
 use super::changes::delete_node;
 use super::removed::{Removal, Removals};
 use crate::database::DatabaseError;
@@ -138,6 +139,10 @@ impl Rules {
             return false;
         };
         for node in nodes {
+            // A NodeSet may have this NodeId since the registry was started.
+            if is_common(&space, node) {
+                continue;
+            }
             self.model_changes.keep_deleted(node);
             if let Err(error) = space.apply(&delete_node(node)) {
                 tracing::debug!(%node, %error, "a node of a Provider that is removed is gone already");

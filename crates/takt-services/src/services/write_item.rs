@@ -6,11 +6,12 @@ use takt_space::{
     Binding, Caller, Fit, NodeRef, RemoteSource, RemoteWrite, Value, View, access_level,
 };
 use takt_ua::binary::{Decode, DecodeError, Decoder};
+use takt_ua::enumerations::NodeClass;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef};
 
 use crate::audit::record::AuditedAction;
 use crate::identity::access;
-use crate::reading::attributes::{VALUE, attribute};
+use crate::reading::attributes::{DATA_TYPE_DEFINITION, DESCRIPTION, VALUE, attribute};
 
 /// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.
 pub(super) struct Item<'a> {
@@ -144,14 +145,23 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Returns the Write of an attribute of the address space. Its timestamps have no meaning (OPC 10000-4, 7.11.1).
+    /// Returns the Write of an attribute of the address space. Timestamps have a meaning for a Value only (OPC 10000-4, 7.11.1).
     pub(super) fn attribute_write(
         &self,
         caller: &Caller,
         node: &NodeRef<'_>,
     ) -> Result<RemoteWrite, StatusCode> {
         access::check_browse(caller, node)?;
+        let may_be_missing = match self.attribute_id {
+            VALUE | DESCRIPTION => true,
+            DATA_TYPE_DEFINITION => node.node_class() == NodeClass::DataType,
+            _ => false,
+        };
+        if !may_be_missing {
+            attribute(caller, node, self.attribute_id)?;
+        }
         if self.status.is_some_and(|status| status != StatusCode::Good)
+            || (self.attribute_id == VALUE && self.has_picoseconds)
             || self.index_range.is_some_and(|range| !range.is_empty())
         {
             return Err(StatusCode::BadWriteNotSupported);

@@ -8,7 +8,7 @@ use takt_ua::{NodeId, StatusCode, ids};
 use super::edit::{Edit, NewReference};
 use super::items::{Described, describe};
 use super::node::{Binding, MethodBinding};
-use super::{AddressSpace, AddressSpaceError, ClassAttributes, memory};
+use super::{AddressSpace, AddressSpaceError, ClassAttributes, data_type_definition, memory};
 use crate::change::Change;
 use crate::method::MethodHandler;
 use crate::value::Value;
@@ -49,7 +49,10 @@ impl Edit<'_> {
                     Err(AddressSpaceError::Refused(StatusCode::BadInternalError))
                 }
             }
-            Change::AddNode(item) => self.add_described(item, new, Some(memory::of_change(change))),
+            Change::AddNode(item) => {
+                let described = describe(&self.view(), item)?;
+                self.add_described(item, described, new, Some(memory::of_change(change)))
+            }
             Change::AddReference(item) => {
                 let (source, target) = (&item.source_node_id, &item.target_node_id);
                 self.add_reference(source, &item.reference_type_id, item.is_forward, target)?;
@@ -75,6 +78,22 @@ impl Edit<'_> {
         }
     }
 
+    /// Adds a new URI at the end of the NamespaceArray, where it gets `index`, also if an index before the end is free.
+    ///
+    /// # Errors
+    /// The URI is empty or known, the end is at another index, or there is no room for it.
+    pub fn append_namespace(&mut self, index: u16, uri: &str) -> Result<(), AddressSpaceError> {
+        let change = Change::AddNamespace {
+            index,
+            uri: uri.to_owned(),
+        };
+        let memory = self.reserve_memory(std::slice::from_ref(&change));
+        memory.map_err(|_| AddressSpaceError::Refused(StatusCode::BadOutOfMemory))?;
+        self.space().namespaces().append(index, uri)?;
+        self.count(memory::of_change(&change));
+        Ok(())
+    }
+
     /// Notes that a node was added only because the type of its parent requires it: a client may add such a node itself afterwards,
     /// which takes its place.
     pub fn mark_instantiated(&self, node_id: &NodeId) {
@@ -89,17 +108,21 @@ impl Edit<'_> {
     /// # Errors
     /// The node exists already, or its attributes are not valid.
     pub fn add_item(&mut self, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
-        self.add_described(item, NewBinding::default(), None)
+        let described = describe(&self.view(), item)?;
+        // The items of an application may come from another server.
+        data_type_definition::check_node(&described.definition)?;
+        self.add_described(item, described, NewBinding::default(), None)
     }
 
     /// Adds a node with the bytes that it counts in the memory budget.
     fn add_described(
         &mut self,
         item: &AddNodesItem,
+        described: Described,
         new: NewBinding,
         memory: Option<usize>,
     ) -> Result<(), AddressSpaceError> {
-        let Described { definition, value } = describe(&self.view(), item)?;
+        let Described { definition, value } = described;
         let mut references = Vec::with_capacity(2);
         if !item.type_definition.is_null() {
             let type_definition = item.type_definition.node_id.clone();

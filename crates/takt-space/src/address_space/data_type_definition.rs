@@ -7,16 +7,31 @@ use takt_ua::enumerations::StructureType;
 use takt_ua::structures::{EnumDefinition, StructureDefinition};
 use takt_ua::{ExtensionObject, ExtensionObjectBody, NodeIdRef};
 
-use super::AddressSpaceError;
+use super::{AddressSpaceError, ClassAttributes, NodeDefinition};
 
 /// Maximum number of fields of a DataType. Each field takes about 200 bytes while the definition is checked.
 pub(super) const MAX_FIELDS: usize = 10_000;
+
+/// Checks the definition of a DataType that a client adds or changes. One that an earlier version has accepted and stored is not
+/// checked again: without it, its node would be missing after a restart.
+///
+/// # Errors
+/// `NodeAttributesInvalid`, with the reason.
+pub(super) fn check_node(node: &NodeDefinition) -> Result<(), AddressSpaceError> {
+    match &node.attributes {
+        ClassAttributes::DataType {
+            definition: Some(definition),
+            ..
+        } => check(definition),
+        _ => Ok(()),
+    }
+}
 
 /// Checks that an object is a StructureDefinition or an EnumDefinition by which values can be decoded.
 ///
 /// # Errors
 /// `NodeAttributesInvalid`, with the reason.
-pub(super) fn check(object: &ExtensionObject) -> Result<(), AddressSpaceError> {
+fn check(object: &ExtensionObject) -> Result<(), AddressSpaceError> {
     let is_structure = object.is::<StructureDefinition>();
     if !is_structure && !object.is::<EnumDefinition>() {
         return wrong("DataTypeDefinition is neither a StructureDefinition nor an EnumDefinition");

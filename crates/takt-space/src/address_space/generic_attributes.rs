@@ -9,7 +9,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{ExtensionObject, ExtensionObjectBody, Structure, Variant};
 
-use super::{AddressSpaceError, data_type_definition, specified};
+use super::{AddressSpaceError, specified};
 use crate::node_access::NodeAccess;
 use crate::role::UserRole;
 
@@ -115,7 +115,6 @@ pub(super) fn decode_data_type(
         return Ok((attributes, None));
     };
     let definition = ExtensionObject::try_from(definition).map_err(|_| wrong())?;
-    data_type_definition::check(&definition)?;
     Ok((attributes, Some(Box::new(definition))))
 }
 
@@ -141,7 +140,6 @@ fn data_type_attributes(
     if definition.is_null() {
         return Ok((attributes, None));
     }
-    data_type_definition::check(&definition)?;
     Ok((attributes, Some(Box::new(definition))))
 }
 

@@ -7,10 +7,12 @@ use takt_rt::memory_budget::{BudgetExhausted, Charge};
 use takt_ua::NodeId;
 use takt_ua::binary::Encode;
 
+use super::attribute_change::VALUE;
 use super::counted::{Counted, REFERENCE};
 use super::edit::Edit;
 use super::node::Node;
 use crate::change::Change;
+use crate::stored::memory_of_written;
 
 /// Approximate bytes of a node without its strings and its value: its places in maps, and references with their other ends.
 const NODE: usize = 400;
@@ -24,7 +26,10 @@ pub(crate) fn of_change(change: &Change) -> usize {
         Change::AddNode(item) => NODE + item.encode_to_vec().len(),
         Change::AddReference(_) => REFERENCE,
         Change::DeleteNode(_) | Change::DeleteReference(_) => 0,
-        Change::SetAttribute(change) => change.value.encode_to_vec().len(),
+        Change::SetAttribute(change) => match (change.attribute_id, change.value.encode_to_vec()) {
+            (VALUE, encoded) => memory_of_written(encoded.len()),
+            (_, encoded) => encoded.len(),
+        },
     }
 }
 

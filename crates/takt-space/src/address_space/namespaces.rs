@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
+use takt_ua::StatusCode;
 
 use super::AddressSpaceError;
 
@@ -62,6 +63,30 @@ impl Namespaces {
         free.retain(|other| *other != index);
         self.uris.store(Arc::new(uris));
         Ok(index)
+    }
+
+    /// Adds a new URI at the end of the array, where it gets `index`. Free indices stay free.
+    ///
+    /// # Errors
+    /// The URI is empty or known, the end is at another index, or the array is full.
+    pub(crate) fn append(&self, index: u16, uri: &str) -> Result<(), AddressSpaceError> {
+        if uri.is_empty() {
+            return Err(AddressSpaceError::NamespaceUriEmpty);
+        }
+        // The lock of all changes.
+        let _changing = self.free();
+        let mut uris = Vec::clone(&self.uris.load());
+        if usize::from(index) != uris.len() || uris.iter().any(|known| **known == *uri) {
+            return Err(AddressSpaceError::Refused(StatusCode::BadOutOfRange));
+        }
+        if uris.len() >= self.capacity {
+            return Err(AddressSpaceError::TooManyNamespaces {
+                limit: self.capacity,
+            });
+        }
+        uris.push(Arc::from(uri));
+        self.uris.store(Arc::new(uris));
+        Ok(())
     }
 
     /// Makes `index` free: it has no namespace until a new URI gets it. To be used only while no client has a NodeId with this
@@ -216,6 +241,28 @@ mod tests {
         assert_eq!(namespaces.register("urn:c"), Ok(4));
         assert_eq!(namespaces.uri(4).as_deref(), Some("urn:c"));
         assert!(namespaces.register("urn:d").is_err());
+    }
+
+    #[test]
+    fn a_uri_is_appended_at_the_end_although_another_place_is_free() {
+        let namespaces = Namespaces::new("urn:host:application", 5);
+        assert_eq!(namespaces.register("urn:a"), Ok(2));
+        assert_eq!(namespaces.register("urn:b"), Ok(3));
+        namespaces.release(2);
+        let refused = Err(AddressSpaceError::Refused(StatusCode::BadOutOfRange));
+        assert_eq!(namespaces.append(4, "urn:b"), refused);
+        assert_eq!(namespaces.append(2, "urn:c"), refused);
+        assert_eq!(
+            namespaces.append(4, ""),
+            Err(AddressSpaceError::NamespaceUriEmpty)
+        );
+        assert_eq!(namespaces.append(4, "urn:c"), Ok(()));
+        assert_eq!(namespaces.index_of("urn:c"), Some(4));
+        assert!(namespaces.is_free(2));
+        assert_eq!(
+            namespaces.append(5, "urn:d"),
+            Err(AddressSpaceError::TooManyNamespaces { limit: 5 })
+        );
     }
 
     #[test]

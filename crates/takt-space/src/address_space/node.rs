@@ -377,6 +377,14 @@ impl<'v> NodeRef<'v> {
         }
     }
 
+    /// Returns true for a node that a [`Change`](crate::Change) has added, and not the application itself or a NodeSet.
+    pub fn is_added_by_change(&self) -> bool {
+        match self.inner {
+            Inner::Node(node) => node.counted.is_some(),
+            Inner::Standard(_) | Inner::Computed(_) => false,
+        }
+    }
+
     /// Returns true if the node was added only because the type of its parent requires it.
     pub(super) fn is_instantiated(&self) -> bool {
         match self.inner {

@@ -68,7 +68,7 @@ impl Edit<'_> {
                 target: target_id.clone(),
             });
         }
-        // Only now: clients that list the references of a node once more learn that they exist.
+        // Checked last: a client that adds an existing reference again gets BadDuplicateReferenceNotAllowed.
         rules::check_added_reference(&view, &item.reference_type_id)?;
         Ok(Change::AddReference(item))
     }

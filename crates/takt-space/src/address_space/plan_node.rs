@@ -9,7 +9,7 @@ use super::edit::Edit;
 use super::instantiate::Choices;
 use super::items::{Described, describe};
 use super::rules::{self, End};
-use super::{AddressSpaceError, ClassAttributes, VariableRef, View};
+use super::{AddressSpaceError, ClassAttributes, VariableRef, View, data_type_definition};
 use crate::change::Change;
 
 /// Maximum length of a BrowseName in characters (OPC 10000-3, 8.3).
@@ -194,7 +194,7 @@ impl Edit<'_> {
         } else {
             let uri = requested.namespace_uri.as_str();
             let namespace = namespaces.index_or_next(uri)?;
-            if !namespaces.contains(namespace) {
+            if namespaces.index_of(uri).is_none() {
                 changes.push(Change::AddNamespace {
                     index: namespace,
                     uri: uri.to_owned(),
@@ -206,7 +206,9 @@ impl Edit<'_> {
             }
         };
         // The only change so far is the namespace of this NodeId.
-        let has_namespace = !changes.is_empty() || namespaces.contains(node_id.namespace);
+        let namespace = node_id.namespace;
+        let has_namespace =
+            !changes.is_empty() || namespaces.contains(namespace) && !namespaces.is_free(namespace);
         // Namespace 0 belongs to the standard.
         if requested.server_index != 0
             || node_id.is_null()
@@ -235,6 +237,7 @@ fn is_without_identifier(node_id: &NodeId) -> bool {
 /// Checks the attributes of a new node: they must match its NodeClass, and its value must match them.
 fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
     let Described { definition, value } = describe(view, item)?;
+    data_type_definition::check_node(&definition)?;
     let ClassAttributes::Variable(variable) = &definition.attributes else {
         return Ok(());
     };

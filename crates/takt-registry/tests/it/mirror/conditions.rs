@@ -120,11 +120,13 @@ fn methods_of_conditions_and_of_the_registry_are_called_together() {
         let results = call(vec![acknowledge.clone()]);
         (results[0] == StatusCode::Good).then_some(results[0])
     });
+    // The mirror may have repeated a call while it connected.
+    let before = calls.count.load(Ordering::Relaxed);
     let forgotten = call(vec![forget.clone()])[0];
     assert_ne!(forgotten, acknowledged);
     let results = call(vec![acknowledge.clone(), forget.clone()]);
     assert_eq!(results, [acknowledged, forgotten]);
     let results = call(vec![forget, acknowledge]);
     assert_eq!(results, [forgotten, acknowledged]);
-    assert_eq!(calls.count.load(Ordering::Relaxed), 3);
+    assert_eq!(calls.count.load(Ordering::Relaxed) - before, 2);
 }

@@ -194,7 +194,7 @@ fn a_client_replaces_a_required_child_by_one_with_a_node_id_of_its_choice() {
         .iter()
         .filter(|child| view.node(*child).unwrap().browse_name() == name.as_ref());
     assert_eq!(ranges.collect::<Vec<_>>(), [&chosen]);
-    // What a client has added is not replaced.
+    // A child that a client has added is not replaced.
     assert_eq!(
         add_one(&mut client, range("Other")),
         Err(StatusCode::BadBrowseNameDuplicated)
