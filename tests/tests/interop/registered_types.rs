@@ -102,7 +102,7 @@ fn new_enum_new_struct_and_import_xml_work_at_the_registry() {
     let _ = run("write", &["PyTypes/Color", "Red"]);
     let watched = run(
         "watch",
-        &["PyTypes/Point", "PyTypes/Color", place, "--for", "1s"],
+        &["PyTypes/Point", "PyTypes/Color", place, "--for", "4s"],
     );
     for part in [
         r#""color":"Green (1)""#,
