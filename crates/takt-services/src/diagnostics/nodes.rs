@@ -45,7 +45,8 @@ static ACCESS: LazyLock<NodeAccess> = LazyLock::new(|| {
         UserRole::ConfigureAdmin,
         UserRole::SecurityAdmin,
     ] {
-        access.grant(role, PermissionType::Browse | PermissionType::Read);
+        let seen = PermissionType::Browse | PermissionType::Read;
+        access.grant(role, seen | PermissionType::ReadRolePermissions);
     }
     access
 });
