@@ -120,6 +120,9 @@ func allAttributes(task *Task) int {
 			empty := status == ua.StatusBadWaitingForInitialData && attribute == ua.AttributeIDValue
 			reason, known := withheld[node.String()]
 			refused := known && status == reason && attribute > ua.AttributeIDDisplayName
+			// The security of a Session in the diagnostics: its channel has to be encrypted.
+			ofSession := status == ua.StatusBadSecurityModeInsufficient && node.Namespace() == 1
+			refused = refused || ofSession && attribute > ua.AttributeIDDisplayName
 			expect(status == ua.StatusOK || missing || empty || refused, "%v, %v: %v", node, attribute, status)
 			if attribute == ua.AttributeIDNodeID {
 				own := result.Value.NodeID()

@@ -83,6 +83,10 @@ WITHHELD = {
 }
 
 
+# RolePermissions and UserRolePermissions.
+ROLE_PERMISSIONS = (24, 25)
+
+
 def all_attributes(task):
     """Each attribute of each node is Good or does not exist; instance declarations may have no value."""
     session = task.session()
@@ -91,13 +95,20 @@ def all_attributes(task):
     results = []
     for start in range(0, len(items), 1_000):
         results += read_decodable(session, items[start:start + 1_000])
-    expect(len(items) - len(results) < 20, f"{len(items) - len(results)} values cannot be decoded")
+    # python-opcua decodes no RolePermissions that are several bits.
+    decoded = {(str(node), attribute) for (node, attribute, _), _ in results} | {
+        (str(node), attribute) for node, attribute, _ in items if attribute in ROLE_PERMISSIONS}
+    lost = len(items) - len(decoded)
+    expect(lost < 20, f"{lost} values cannot be decoded")
     wrong = []
     for (node, attribute, _), result in results:
         status = name(result.StatusCode)
         if status == "Good" and (attribute != 1 or result.Value.Value == node):
             continue
         if attribute > 4 and status == WITHHELD.get(node.to_string()):
+            continue
+        # The security of a Session in the diagnostics: its channel has to be encrypted.
+        if attribute > 4 and status == "BadSecurityModeInsufficient" and node.NamespaceIndex == 1:
             continue
         if not (status == "BadAttributeIdInvalid" and attribute > 4 or (status, attribute) == NO_VALUE):
             wrong.append(f"{node.to_string()} {ua.AttributeIds(attribute).name}: {status}")

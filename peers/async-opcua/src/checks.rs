@@ -153,7 +153,10 @@ async fn all_attributes(task: &Task) -> Counted {
             let (node, number, status) = (&item.node_id, item.attribute_id, status(result));
             let missing = status == StatusCode::BadAttributeIdInvalid && number > 4;
             let empty = status == StatusCode::BadWaitingForInitialData && number == 13;
-            let refused = withheld(node) == Some(status) && number > 4;
+            // The security of a Session in the diagnostics: its channel has to be encrypted.
+            let of_session =
+                status == StatusCode::BadSecurityModeInsufficient && node.namespace == 1;
+            let refused = (of_session || withheld(node) == Some(status)) && number > 4;
             expect(
                 status == StatusCode::Good || missing || empty || refused,
                 || format!("{node}, {number}: {status}"),

@@ -155,7 +155,11 @@ final class Checks {
         String status = Session.name(results[i].statusCode());
         boolean missing = status.equals("BadAttributeIdInvalid") && attribute > 4;
         boolean empty = status.equals("BadWaitingForInitialData") && attribute == 13;
-        boolean refused = status.equals(WITHHELD.get(node.toParseableString())) && attribute > 4;
+        // The security of a Session in the diagnostics: its channel has to be encrypted.
+        boolean ofSession =
+            status.equals("BadSecurityModeInsufficient") && node.getNamespaceIndex().intValue() == 1;
+        boolean withheld = status.equals(WITHHELD.get(node.toParseableString()));
+        boolean refused = (ofSession || withheld) && attribute > 4;
         expect(
             status.equals("Good") || missing || empty || refused, "%s, %d: %s", node, attribute, status);
         if (attribute == 1) {
