@@ -354,6 +354,10 @@ impl<S: Steps> InSteps<S> {
                 return Ok(progress);
             }
             self.enter(Phase::Respond);
+            // The search decodes elements, too.
+            if S::HAS_EFFECTS && self.has_many_elements(request, is_inline, work) {
+                return Ok(Progress::Unfinished);
+            }
             let needed = self.count + (request.message.len() >> 10);
             // A single operation is not divided, so it needs no task.
             if S::HAS_EFFECTS && is_inline && self.count > 1 && needed as u64 > work.left() {
