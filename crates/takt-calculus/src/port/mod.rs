@@ -122,7 +122,7 @@ pub struct ClassService {
 struct InSoftware {
     service: ClassService,
     none: Option<NoService>,
-    /// Of a shaper with a guaranteed service.
+    /// Credit that a shaper loses to rounding; only if its service is guaranteed.
     losses: Option<Losses>,
 }
 

@@ -52,7 +52,7 @@ pub struct SoftwareShaper {
 }
 
 impl SoftwarePort {
-    /// As [`Self::later`]: any number. Then no shaper has a guaranteed service.
+    /// Value of [`Self::later`] for any number of frames. Then no shaper has a guaranteed service.
     pub const ANY: u32 = u32::MAX;
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct OwnAttributes {
 
 /// The thread that carries out the Writes. It ends when this is dropped.
 struct Writer {
-    /// Those of one request run in its order.
+    /// Key of the source: the Writes of one request have the same, so they keep their order.
     key: SourceKey,
     requests: Sender<RemoteRequest>,
 }

@@ -1,4 +1,4 @@
-//! Which namespaces are named after a Provider, and which nodes no client has added.
+//! Checks of namespaces and nodes: a namespace is named after a Provider, or a node was not added by a client.
 
 use takt_app::model;
 use takt_space::AddressSpace;

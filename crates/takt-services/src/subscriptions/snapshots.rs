@@ -59,7 +59,7 @@ pub(crate) struct Snapshots {
     /// State of the engine, while MonitoredItems of the diagnostics are sampled.
     current: Mutex<Option<Arc<Snapshot>>>,
     is_wanted: AtomicBool,
-    /// All Subscriptions with their Sessions.
+    /// SessionIds of all Subscriptions, by SubscriptionId.
     ids: Mutex<BTreeMap<u32, NodeId>>,
 }
 

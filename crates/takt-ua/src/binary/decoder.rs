@@ -58,7 +58,7 @@ impl Default for Limits {
 
 /// Reads values from a slice, front to back. Cloning is cheap and gives a second, independent reader.
 ///
-/// It is moved and cloned with each request, so it has the size of a cache line: what it counts has 32 bits.
+/// Each request moves and clones decoders. So a decoder fits into a cache line, and its limits and counts have 32 bits or less.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
