@@ -110,7 +110,9 @@ fn assert_overruns(mut busy: impl FnMut() + Send + 'static, is_it: impl Fn(&Caus
 }
 
 pub(super) fn own_code_is_named() {
-    let busy = || drop(std::hint::black_box(spin(Duration::from_micros(1200))));
+    let busy = || {
+        spin(Duration::from_micros(1200));
+    };
     assert_overruns(busy, |cause| *cause == Cause::OwnCode);
 }
 
@@ -124,9 +126,10 @@ pub(super) fn a_long_system_call_is_named() {
 
 pub(super) fn page_faults_are_named() {
     let busy = || {
-        // New memory is mapped, and each page of it has a fault.
-        let mut memory = vec![0_u8; 16 << 20];
-        memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+        // So much memory is always mapped anew, and its pages have faults. The ring must hold the events of all of them.
+        let mut memory = vec![0_u8; 40 << 20];
+        let pages = memory.iter_mut().step_by(4096).take(1000);
+        pages.for_each(|byte| *byte = 1);
         std::hint::black_box(&memory);
     };
     assert_overruns(busy, |cause| *cause == Cause::PageFault);
@@ -185,14 +188,16 @@ pub(super) fn calls_of_other_processors_are_named() {
             }
         });
         let caller = std::thread::spawn(move || {
+            // Without priority, so that the recorder can run there, too.
             affinity::pin(other).unwrap();
-            priority::set(Policy::Fifo(1)).unwrap();
             let begin = Instant::now();
             let mut spans = Vec::new();
             while begin.elapsed() < Duration::from_millis(600) {
                 let begin = monotonic_nanos();
                 barrier();
                 spans.push((begin, monotonic_nanos()));
+                // The recorder must have room for the events of the calls.
+                spin(Duration::from_micros(20));
             }
             spans
         });
