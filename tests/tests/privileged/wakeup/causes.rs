@@ -86,13 +86,13 @@ pub(super) fn a_thread_of_higher_priority_is_named() {
     );
 }
 
-/// Measures a thread that is busy in each tenth cycle, and returns the overruns that this causes, with their main causes.
+/// Measures a thread that is busy in each fortieth cycle, and returns the overruns that this causes, with their main causes.
 fn assert_overruns(mut busy: impl FnMut() + Send + 'static, is_it: impl Fn(&Cause) -> bool) {
     let spans = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&spans);
     let mut last = 0;
     let work = move |cycle: &Cycle| {
-        if cycle.number < last + 10 {
+        if cycle.number < last + 40 {
             return;
         }
         last = cycle.number;
