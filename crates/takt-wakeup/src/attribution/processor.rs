@@ -59,7 +59,6 @@ impl Processor {
                 // No thread changes within an interrupt.
                 self.levels.clear();
                 self.current = Some(next);
-                return;
             }
             TraceEvent::Interrupt { name } => self.enter(Level::Interrupt(name)),
             TraceEvent::VectorBegin(vector) => self.enter(Level::Vector(vector)),

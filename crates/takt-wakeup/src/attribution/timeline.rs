@@ -124,15 +124,11 @@ impl Replay {
                 };
             }
             // A thread that is woken up before it has left its processor runs on.
-            TraceEvent::Waking { thread } if thread == self.thread => {
-                if self.state != State::Running {
-                    self.state = State::Runnable { is_moved: false };
-                }
+            TraceEvent::Waking { thread } if self.is_off(thread) => {
+                self.state = State::Runnable { is_moved: false };
             }
-            TraceEvent::Migrate { thread, .. } if thread == self.thread => {
-                if self.state != State::Running {
-                    self.state = State::Runnable { is_moved: true };
-                }
+            TraceEvent::Migrate { thread, .. } if self.is_off(thread) => {
+                self.state = State::Runnable { is_moved: true };
             }
             TraceEvent::SystemCall(number) if is_own => {
                 self.call = Call::Number(number);
@@ -148,6 +144,11 @@ impl Replay {
             }
             _ => {}
         }
+    }
+
+    /// Returns true for the id of this thread, if it does not run.
+    fn is_off(&self, thread: u32) -> bool {
+        thread == self.thread && self.state != State::Running
     }
 
     /// Notes that the thread runs, and that an earlier page fault is over.
