@@ -56,9 +56,12 @@ impl Instance {
         let name = format!("{PREFIX}{process}-{number}");
         let path = tracefs.join("instances").join(name);
         let failed = |cause| RecorderError::of(path.clone(), cause);
+        // Until the instance is locked, others would take it for one of a killed process.
+        let all = wait_for_lock(&tracefs.join("instances")).map_err(failed)?;
         match fs::create_dir(&path) {
             // Of a process of another namespace, or of a killed one that had the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                drop(all);
                 return Self::create(tracefs);
             }
             created => created.map_err(failed)?,
@@ -68,6 +71,7 @@ impl Instance {
             _lock: lock.map_err(failed)?,
             path,
         };
+        drop(all);
         instance.write("tracing_on", "0")?;
         instance.write("trace_clock", CLOCK)?;
         instance.write("options/overwrite", "1")?;
@@ -194,6 +198,13 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(directory)
 }
 
+/// Locks the directory of all instances. Nobody holds this lock for long.
+fn wait_for_lock(path: &Path) -> io::Result<File> {
+    let directory = File::open(path)?;
+    flock(&directory, FlockOperation::LockExclusive)?;
+    Ok(directory)
+}
+
 /// Returns the condition of an event: those of other threads need no room.
 fn filter(group: &str, name: &str, threads: &[u32]) -> Option<String> {
     let any = |field: &str| {
@@ -235,7 +246,11 @@ pub fn remove_dead() -> Result<usize, RecorderError> {
     let Ok(tracefs) = tracefs() else {
         return Ok(0);
     };
-    let Ok(listed) = fs::read_dir(tracefs.join("instances")) else {
+    let instances = tracefs.join("instances");
+    let Ok(_all) = wait_for_lock(&instances) else {
+        return Ok(0);
+    };
+    let Ok(listed) = fs::read_dir(&instances) else {
         return Ok(0);
     };
     let mut removed = 0;

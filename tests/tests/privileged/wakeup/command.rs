@@ -127,6 +127,20 @@ pub(super) fn an_instance_of_a_killed_measurement_is_removed() {
     assert_eq!(instances_of(id), Vec::<String>::new());
 }
 
+pub(super) fn measurements_that_start_together_leave_each_other_alone() {
+    for _ in 0..3 {
+        let start = |_| {
+            let mut command = wakeup(&["--why", "--for", "200ms", "--json"]);
+            Process::spawn("takt wakeup", &mut command)
+        };
+        let together: Vec<Process> = (0..4).map(start).collect();
+        for process in together {
+            let finished = process.finish(PATIENCE);
+            assert!(finished.status.success(), "{}", finished.stderr);
+        }
+    }
+}
+
 pub(super) fn without_permission_or_tracefs_the_error_says_what_is_needed() {
     let arguments = ["wakeup", "--why", "--for", "1s"];
     let mut other = Command::new("setpriv");

@@ -40,6 +40,7 @@ pub(crate) fn tests() -> Vec<Test> {
         command::a_stopped_process_is_named,
         command::an_interrupted_measurement_has_a_result_and_leaves_nothing,
         command::an_instance_of_a_killed_measurement_is_removed,
+        command::measurements_that_start_together_leave_each_other_alone,
         command::without_permission_or_tracefs_the_error_says_what_is_needed,
         command::a_scenario_reads_the_histogram,
     ]
