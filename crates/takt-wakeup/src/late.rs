@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_counted() {
+    fn late_wake_ups_without_room_are_counted() {
         let (mut watch, mut receiver) = late_queue(7, 0);
         for round in 0..3_u64 {
             let most = PLACES as u64;

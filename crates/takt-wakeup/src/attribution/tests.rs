@@ -232,7 +232,7 @@ fn an_overrun_has_the_causes_of_its_whole_cycle() {
 }
 
 #[test]
-fn what_the_trace_does_not_have_is_unknown() {
+fn times_without_events_are_unknown() {
     let explanation = Trace::default().explained(LateKind::WakeUp, 1000, 1300);
     assert_eq!(
         explanation.shares,
