@@ -68,6 +68,14 @@ pcp = 0
     )
 }
 
+/// Beginning of a discipline with gates.
+const GATES: &str = "[disciplines.chosen]\nscheduler = \"taprio\"\n\
+     entries = [{ gates = [\"A\"], interval = \"400 us\" }, { gates = [\"BE\"], interval = \"600 us\" }]\n";
+
+/// Bridges without launch times.
+const PLAIN: &str = "[disciplines.plain]\nscheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [6] }, { name = \"BE\" }]\n\
+     [[ports]]\nnode = \"bridge1\"\ndiscipline = \"plain\"\n[[ports]]\nnode = \"bridge2\"\ndiscipline = \"plain\"\n";
+
 /// Scenario of a discipline with this name.
 fn scenario_of(name: &str) -> String {
     let classes = |queue: &str| {
@@ -84,18 +92,33 @@ fn scenario_of(name: &str) -> String {
             &classes(", queue = \"cbs\", provisioning = \"20%\""),
             offset,
         ),
-        "etf" => scenario(
+        "etf" | "etf_offload" => scenario(
             &format!(
-                "{}[disciplines.plain]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [6] }}, {{ name = \"BE\" }}]\n\
-                 [[ports]]\nnode = \"bridge1\"\ndiscipline = \"plain\"\n[[ports]]\nnode = \"bridge2\"\ndiscipline = \"plain\"\n",
-                classes(", queue = \"etf\", delta = \"300 us\", offload = false")
+                "{}{PLAIN}",
+                classes(&format!(
+                    ", queue = \"etf\", delta = \"300 us\", offload = {}",
+                    name == "etf_offload"
+                ))
             ),
             "offset = \"150 us\"\ntxtime = true\n",
         ),
+        "assist" => scenario(
+            &format!(
+                "{GATES}txtime_assist = \"350 us\"\n\
+                 classes = [{{ name = \"A\", priorities = [6], queue = \"etf\", delta = \"300 us\" }}, {{ name = \"BE\" }}]\n{PLAIN}"
+            ),
+            offset,
+        ),
+        "taprio_offload" => scenario(
+            &format!(
+                "{GATES}offload = true\nclasses = [{{ name = \"A\", priorities = [6] }}, {{ name = \"BE\" }}]\n"
+            ),
+            offset,
+        ),
         _ => scenario(
-            "[disciplines.chosen]\nscheduler = \"taprio\"\n\
-             classes = [{ name = \"A\", priorities = [6] }, { name = \"BE\" }]\n\
-             entries = [{ gates = [\"A\"], interval = \"400 us\" }, { gates = [\"BE\"], interval = \"600 us\" }]\n",
+            &format!(
+                "{GATES}classes = [{{ name = \"A\", priorities = [6] }}, {{ name = \"BE\" }}]\n"
+            ),
             offset,
         ),
     }

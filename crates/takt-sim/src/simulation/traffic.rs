@@ -47,6 +47,8 @@ impl Simulation {
             published,
             departed: published,
             queued: published,
+            first_bit: Time::ZERO,
+            began: Time::ZERO,
         });
         self.enqueue(frame, observer);
     }
@@ -136,6 +138,8 @@ impl Simulation {
                 published: self.now,
                 departed: self.now,
                 queued: self.now,
+                first_bit: Time::ZERO,
+                began: Time::ZERO,
             });
             self.enqueue(frame, observer);
         }

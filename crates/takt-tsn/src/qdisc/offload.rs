@@ -1,9 +1,11 @@
 //! Work of the hardware.
 
+use takt_scenario::Taprio;
+
 /// Work of the hardware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HardwareOffload {
-    /// `etf` as in the scenario; `cbs` and `taprio` in software.
+    /// `etf` and `taprio` as in the scenario; `cbs` in software.
     #[default]
     AsInScenario,
     /// Nothing: interfaces such as veth have no hardware.
@@ -20,5 +22,15 @@ impl HardwareOffload {
             Self::None => false,
             Self::Full => true,
         }
+    }
+
+    /// Returns true if the hardware has the gates. With txtime-assist there are none.
+    pub(crate) fn of_gates(self, taprio: &Taprio) -> bool {
+        let has = match self {
+            Self::AsInScenario => taprio.offload,
+            Self::None => false,
+            Self::Full => true,
+        };
+        has && taprio.txtime_assist.is_none()
     }
 }
