@@ -206,7 +206,7 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
             "Jitter of the round trip ({}): difference between neighbouring delays. {origin}",
             round_trip(kind, run.sent_stamp())
         );
-        page.table(&tables::jitter(run, &entries, kind), &caption);
+        page.table(&tables::jitter(&entries, kind), &caption);
     }
     let caption = format!(
         "Losses as shares of all messages: dP at the Publisher's port, dL at the loopback, d\u{3a3} all together. {origin}"

@@ -9,7 +9,7 @@ use crate::comparison::{
     TimeSummary, Verdict,
 };
 use crate::entries::{Entries, Entry};
-use crate::trace_points::{place, round_trip};
+use crate::trace_points::place;
 
 const MICROS: &str = "\u{b5}s";
 /// Sign of a number that is not known.
@@ -61,8 +61,7 @@ pub(crate) fn bound(bound: &ComparedBound) -> String {
 /// Returns bound, simulation and measurement of one kind of round trip.
 pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundTripKind) -> Table {
     let mut columns = leading(entries);
-    let kind_name = round_trip(kind, run.sent_stamp());
-    let name = |what: &str| format!("{what}, {kind_name}");
+    let name = |what: &str| format!("{what}, {}", kind.name());
     let number =
         |heading: &str, group: &str| Column::number(heading).unit(MICROS).group(name(group));
     columns.push(number("sound", "bound"));
@@ -107,10 +106,10 @@ fn verdict(run: &ComparedRun, trip: &RoundTripComparison) -> String {
 }
 
 /// Returns the jitter of one kind of round trip.
-pub(crate) fn jitter(run: &ComparedRun, entries: &Entries<'_>, kind: RoundTripKind) -> Table {
+pub(crate) fn jitter(entries: &Entries<'_>, kind: RoundTripKind) -> Table {
     let mut columns = leading(entries);
     for group in ["simulated", "measured"] {
-        let group = format!("{group}, {}", round_trip(kind, run.sent_stamp()));
+        let group = format!("{group}, {}", kind.name());
         let numbers = ["median", "mean", "p99", "max"];
         columns.extend(numbers.map(|it| Column::number(it).unit(MICROS).group(&group)));
     }

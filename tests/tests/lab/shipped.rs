@@ -70,10 +70,9 @@ pub fn no_run_exceeds_its_bound() {
             let number = |path: &str| row.pointer(path).and_then(Value::as_f64);
             let measured = number("/measured/delay/max_ns").unwrap();
             let bound = number("/bound/picos").map(|picos| picos / 1e3);
-            assert!(
-                bound.is_some_and(|bound| measured <= bound),
-                "{name}: {row}"
-            );
+            assert!(bound.is_none_or(|bound| measured <= bound), "{name}: {row}");
+            // Behind gates of the kernel, launch times have no bound.
+            assert_eq!(bound.is_some(), name != "line-taprio", "{name}: {row}");
             assert_eq!(row["sent_stamp"], "first_bit", "{name}: {row}");
             let [measured, simulated] = ["measured", "simulated"]
                 .map(|kind| number(&format!("/{kind}/delay/median_ns")).unwrap());

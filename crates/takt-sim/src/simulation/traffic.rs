@@ -1,6 +1,7 @@
 //! Publishers, loopbacks and cross traffic.
 
 use super::{Event, PATIENCE, Simulation, number};
+use crate::Time;
 use crate::discipline::Packet;
 use crate::frames::Frame;
 use crate::observer::{MessageOutcome, Observer};

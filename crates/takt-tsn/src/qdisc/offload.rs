@@ -34,3 +34,32 @@ impl HardwareOffload {
         has && taprio.txtime_assist.is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use takt_scenario::Duration;
+
+    use super::*;
+
+    #[test]
+    fn gates_are_those_of_the_scenario_unless_an_option_decides() {
+        let taprio = |offload, txtime_assist| Taprio {
+            base_time: Duration::ZERO,
+            cycle_time: Duration::ZERO,
+            entries: Vec::new(),
+            txtime_assist,
+            offload,
+            guard_band: Duration::ZERO,
+        };
+        let all = [
+            HardwareOffload::AsInScenario,
+            HardwareOffload::None,
+            HardwareOffload::Full,
+        ];
+        let of = |taprio: &Taprio| all.map(|offload| offload.of_gates(taprio));
+        assert_eq!(of(&taprio(false, None)), [false, false, true]);
+        assert_eq!(of(&taprio(true, None)), [true, false, true]);
+        let assisted = taprio(false, Some(Duration(1)));
+        assert_eq!(of(&assisted), [false; 3]);
+    }
+}
