@@ -71,7 +71,7 @@ pub fn no_run_exceeds_its_bound() {
             let measured = number("/measured/delay/max_ns").unwrap();
             let bound = number("/bound/picos").map(|picos| picos / 1e3);
             assert!(bound.is_none_or(|bound| measured <= bound), "{name}: {row}");
-            // Behind gates of the kernel, launch times have no bound.
+            // ETF below TAPRIO in Linux's software has no bound (docs/bounds.md).
             assert_eq!(bound.is_some(), name != "line-taprio", "{name}: {row}");
             assert_eq!(row["sent_stamp"], "first_bit", "{name}: {row}");
             let [measured, simulated] = ["measured", "simulated"]
