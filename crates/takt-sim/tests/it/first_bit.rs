@@ -56,6 +56,7 @@ fn simulated_delays_stay_below_their_bounds() {
         let bounds = bounds.unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut options = RunOptions::new(&scenario);
         options.simulation.cycles = 2000;
+        options.simulation.trim = 0;
         options.loopback = Loopback::Latest;
         let results = Simulation::new(&scenario, options).run(&mut ());
         let application = &results.applications[0];
