@@ -32,10 +32,10 @@ pub(super) fn start() -> miette::Result<Arc<Recorder>> {
     Ok(Arc::new(recorder))
 }
 
-/// Returns the function that makes the watch of a thread whose latencies above a limit are late.
+/// Returns the source of watches of threads whose latencies above a limit are late.
 pub(super) fn watch(recorder: &Arc<Recorder>, above: Duration) -> WatchStart {
     let recorder = Arc::clone(recorder);
-    Box::new(move |thread| {
+    WatchStart::new(move |thread| {
         let (watch, receiver) = late_queue(thread, nanos(above));
         match recorder.watch(vec![receiver]) {
             Ok(()) => Some(watch),
