@@ -143,12 +143,14 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
-    if let Some(recorder) = recorder {
-        let core = |_| request.core;
-        late_causes::print(&recorder.finish(), request.control.json, &core);
+    let late = recorder.map(|recorder| recorder.finish());
+    let core = |_| request.core;
+    if let Some(late) = &late {
+        late_causes::print(late, request.control.json, &core);
     }
     if let Some((path, file)) = trace_output {
-        write_trace(file, request, &control, &application.trace)
+        let late = late.and_then(|late| late_causes::trace_line(&late, &core));
+        write_trace(file, request, &control, &application.trace, late)
             .map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
@@ -260,9 +262,11 @@ fn write_trace(
     request: &Request<'_>,
     control: &ScenarioLoop,
     trace: &Trace,
+    late: Option<(&'static str, String)>,
 ) -> std::io::Result<()> {
     let scenario = request.file.display().to_string();
-    let description = control.trace_description(request.end, &scenario);
+    let mut description = control.trace_description(request.end, &scenario);
+    description.extend(late);
     trace_file::write(&mut BufWriter::new(file), &description, trace)
 }
 
