@@ -48,6 +48,7 @@ mod fault;
 mod for_interface;
 mod interface_name;
 mod kernel_state;
+mod launch_port;
 mod plan;
 mod qdisc;
 mod read_back;
@@ -70,6 +71,7 @@ pub use fault::SystemFault;
 pub use for_interface::{InterfacePlanError, plan_for_interface};
 pub use interface_name::{LONGEST_INTERFACE_NAME, is_interface_name};
 pub use kernel_state::KernelState;
+pub use launch_port::{LaunchFault, LaunchPort, LaunchRequest, launch_port};
 pub use plan::*;
 pub use qdisc::*;
 pub use read_back::{KernelQdisc, QdiscCounters, ReadBackError, read_marked, read_qdiscs};
@@ -78,6 +80,6 @@ pub use schedule_picture::{ScheduleGates, SchedulePicture};
 pub use shell_command::ShellCommand;
 pub use system::{
     InterfaceFacts, InterfacePlace, interface_facts, interface_place, kernel_state, kernel_version,
-    network_namespace,
+    network_namespace, route_interface,
 };
 pub use verify::{Verification, verify};

@@ -14,6 +14,7 @@ mod described;
 mod discover;
 mod history;
 mod lab;
+mod launch_check;
 mod provider;
 mod ps;
 mod publish;
