@@ -13,7 +13,7 @@ use crate::executor::Executor;
 use crate::fault::SystemFault;
 use crate::kernel_state::KernelState;
 use crate::plan::{PlanError, PlanOptions, PortInput, plan_port};
-use crate::qdisc::{HardwareOffload, LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent};
+use crate::qdisc::{LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent};
 use crate::read_back::KernelQdisc;
 use crate::shell_command::ShellCommand;
 use crate::system::{kernel_state, link_description};
@@ -409,14 +409,13 @@ impl LaunchPort {
             0 => 200_000,
             lead => (lead / 5 * 4).max(1),
         };
-        let etf = EtfParameters {
-            delta: Duration(delta.saturating_mul(1000)),
-            deadline_mode: request.deadline_mode,
-            skip_sock_check: false,
-            offload: false,
-        };
         if self.transmit_queues < 2 {
-            let (numbers, _) = LaunchNumbers::of_queue(&etf, HardwareOffload::None);
+            let numbers = LaunchNumbers {
+                delta,
+                deadline_mode: request.deadline_mode,
+                skip_sock_check: false,
+                offload: false,
+            };
             let root = Qdisc {
                 handle: QdiscHandle(0x100),
                 parent: QdiscParent::Root,
@@ -426,6 +425,12 @@ impl LaunchPort {
             lines.extend(replace(&self.interface, &root).lines());
             return Ok(lines);
         }
+        let etf = EtfParameters {
+            delta: Duration(delta.saturating_mul(1000)),
+            deadline_mode: request.deadline_mode,
+            skip_sock_check: false,
+            offload: false,
+        };
         let pcp = request.priority.min(7);
         let class = |name: &str, priorities, queue| TrafficClass {
             name: name.to_owned(),
