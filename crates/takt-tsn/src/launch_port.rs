@@ -24,6 +24,9 @@ const MOST_LAYERS: usize = 8;
 /// Kinds of interfaces that pass a frame to the discipline of their lower device, with its priority and launch time.
 const STACKED: [&str; 3] = ["vlan", "macvlan", "ipvlan"];
 
+/// Longest line of a script, in characters: it is shown as indented advice.
+const WIDTH: usize = 68;
+
 /// Clock of launch times, as `tc` names it.
 const TAI: &str = "TAI";
 
@@ -422,7 +425,7 @@ impl LaunchPort {
                 kind: QdiscKind::Etf(numbers),
             };
             let mut lines = vec![remove_root(&self.interface)];
-            lines.extend(replace(&self.interface, &root).lines());
+            lines.extend(replace(&self.interface, &root).lines_within(WIDTH));
             return Ok(lines);
         }
         let etf = EtfParameters {
@@ -449,7 +452,12 @@ impl LaunchPort {
         let input = PortInput::of_options(&self.interface, Rate(1_000_000_000), discipline);
         let plan = plan_port(&input, &PlanOptions::default())?;
         let mut lines = vec![remove_root(&self.interface)];
-        lines.extend(qdisc_commands(&plan).iter().flat_map(ShellCommand::lines));
+        let commands = qdisc_commands(&plan);
+        lines.extend(
+            commands
+                .iter()
+                .flat_map(|command| command.lines_within(WIDTH)),
+        );
         Ok(lines)
     }
 }

@@ -247,8 +247,8 @@ fn the_fix_is_what_the_check_wants() {
         port(1).script(&late).unwrap(),
         [
             "tc qdisc del dev eth0 root 2>/dev/null || true",
-            "tc qdisc replace dev eth0 root handle 100: etf clockid CLOCK_TAI delta 40000 \\",
-            "    deadline_mode",
+            "tc qdisc replace dev eth0 root handle 100: etf clockid CLOCK_TAI \\",
+            "    delta 40000 deadline_mode",
         ]
     );
 }

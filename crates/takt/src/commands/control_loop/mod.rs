@@ -239,8 +239,11 @@ fn check_port(
         mode,
         lead,
     };
+    // The discipline of the scenario is for its priority, which UDP does not have.
+    let has_priority = matches!(&link.address, Address::Ethernet { vlan: Some(tag), .. }
+        if tag.priority == control.application().pcp);
     launch_check::check(&[link], arguments.force, &|interface| {
-        apply_command(request, file, control, interface)
+        has_priority.then(|| apply_command(request, file, control, interface))?
     })
 }
 

@@ -78,7 +78,9 @@ impl LoopResult<'_> {
             return Err(explain::with_help(text, shown_above));
         }
         if report.received == 0 && report.refused > 0 {
-            return Err(explain::with_help("no message was accepted", shown_above));
+            let reason = report.last_refusal.as_deref().unwrap_or("unknown reason");
+            let text = format!("no message was accepted: {}", output::escaped(reason));
+            return Err(explain::with_help(text, SAME_AT_BOTH_ENDS));
         }
         match self.mismatch() {
             Some(text) => Err(explain::with_help(text, SAME_AT_BOTH_ENDS)),
@@ -113,7 +115,7 @@ impl LoopResult<'_> {
     fn other_fields(&self) -> String {
         let application = self.application;
         format!(
-            "{} messages have {} fields, and those of this scenario have {}",
+            "{} messages have another number of fields than those of this scenario: {}, not {}",
             application.other_fields,
             application.last_other_fields,
             self.control.fields()
@@ -285,7 +287,7 @@ impl LoopResult<'_> {
                 application.trace.lost()
             ));
         }
-        if report.received == 0 && self.mismatch().is_none() {
+        if report.received == 0 && report.refused == 0 && self.mismatch().is_none() {
             output::warning(
                 "no message came: start the other end with the same scenario and addresses",
             );
