@@ -15,7 +15,6 @@ use crate::kernel_state::KernelState;
 use crate::plan::{PlanError, PlanOptions, PortInput, plan_port};
 use crate::qdisc::{LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent};
 use crate::read_back::KernelQdisc;
-use crate::shell_command::ShellCommand;
 use crate::system::{kernel_state, link_description};
 
 /// Number of interfaces that may lie upon each other: a VLAN in a VLAN, and room for more.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::executor::{CommandResult, ExecutorError};
+use crate::shell_command::ShellCommand;
 
 /// System with interfaces: name, output of `ip -j -d link show`, output of `tc -j -s -d qdisc show`.
 struct System(Vec<(&'static str, String, String)>);

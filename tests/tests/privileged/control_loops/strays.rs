@@ -78,7 +78,7 @@ pub fn another_writer_group_is_named() {
 
         [[connections]]
         publisher_id = 1
-        address = "opc.eth://01-00-5E-00-54-01:0.3"
+        address = "opc.eth://01-00-5E-00-54-01:1.3"
         network_interface = "takt0"
 
         [[connections.writer_groups]]
