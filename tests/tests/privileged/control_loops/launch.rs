@@ -94,7 +94,7 @@ pub fn force_sends_with_a_warning() {
 }
 
 /// Writes a `tc` that shows these disciplines, as of a kernel that has ETF, and returns its directory.
-fn other_tc(sandbox: &Sandbox, qdiscs: &str) -> PathBuf {
+pub fn other_tc(sandbox: &Sandbox, qdiscs: &str) -> PathBuf {
     let directory = sandbox.data_directory().join("programs");
     std::fs::create_dir_all(&directory).unwrap();
     let file = directory.join("tc");

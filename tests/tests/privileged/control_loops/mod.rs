@@ -2,6 +2,7 @@
 //!
 //! Each test makes network namespaces of its own, which vanish with the processes that hold them.
 
+mod configured;
 mod ends;
 mod launch;
 mod sending;
@@ -33,6 +34,8 @@ pub(crate) fn tests() -> Vec<Test> {
         ends::an_interrupted_loop_has_a_result,
         ends::killed_ends_leave_nothing_behind,
         ends::a_missing_interface_is_explained,
+        configured::a_group_has_launch_times_only_at_a_port_that_keeps_them,
+        configured::received_messages_have_the_time_of_the_kernel,
         launch::a_port_without_etf_is_refused,
         launch::the_commands_are_named_if_no_scenario_has_them,
         launch::force_sends_with_a_warning,
