@@ -26,7 +26,7 @@ const STACKED: [&str; 3] = ["vlan", "macvlan", "ipvlan"];
 /// Longest line of a script, in characters: it is shown as indented advice.
 const WIDTH: usize = 68;
 
-/// `delta` of ETF in the papers, in nanoseconds (*Assessment of OPC UA PubSub at Scale*, Table VII).
+/// `delta` of ETF in the papers, in nanoseconds (*Real-Time Performance of OPC UA*, Table VII).
 const DELTA: u64 = 200_000;
 
 /// Clock of launch times, as `tc` names it.
