@@ -10,10 +10,14 @@ struct System(Vec<(&'static str, String, String)>);
 impl Executor for System {
     fn run(&mut self, command: &ShellCommand) -> Result<CommandResult, ExecutorError> {
         let arguments = command.arguments();
-        let interface = arguments.last().unwrap();
-        let (_, link, qdiscs) = self.0.iter().find(|(name, ..)| name == interface).unwrap();
+        let place = arguments.iter().position(|it| *it == "dev").unwrap();
+        let interface = arguments[place + 1];
+        let mut interfaces = self.0.iter();
+        let (_, link, qdiscs) = interfaces.find(|(name, ..)| *name == interface).unwrap();
         let stdout = match command.program {
             "ip" => link.clone(),
+            // A port with `clsact` may have filters.
+            _ if arguments.contains(&"filter") => "[]".to_owned(),
             _ => qdiscs.clone(),
         };
         Ok(CommandResult {
@@ -235,7 +239,8 @@ fn the_fix_is_what_the_check_wants() {
             "    map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0",
             "tc qdisc replace dev eth0 parent 100:1 handle 101: etf \\",
             "    clockid CLOCK_TAI delta 200000",
-            "tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000",
+            "tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo \\",
+            "    limit 1000",
         ]
     );
     let late = LaunchRequest {
