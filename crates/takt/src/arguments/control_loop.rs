@@ -90,6 +90,12 @@ pub struct ControlLoopArguments {
     // Also without a scenario.
     #[arg(long, help_heading = None::<&str>)]
     pub force: bool,
+    /// Tell why cycles began late: causes from the kernel's events, which need root.
+    #[arg(long)]
+    pub why: bool,
+    /// With --why: the shortest wake-up latency that is late.
+    #[arg(long, value_name = "TIME", default_value = "100us", requires = "why", value_parser = duration)]
+    pub above: Duration,
     /// Print JSON: an object for each result, and with a configuration also for each state of a WriterGroup.
     // Also without a scenario.
     #[arg(long, help_heading = None::<&str>)]

@@ -35,7 +35,7 @@ use crate::server_interrupt;
 use crate::{explain, output};
 
 /// Options that `takt publish` has with a scenario, too, besides those of a control loop.
-const OF_SCENARIO: [&str; 18] = [
+const OF_SCENARIO: [&str; 20] = [
     "for",
     "timeout",
     "priority",
@@ -54,6 +54,8 @@ const OF_SCENARIO: [&str; 18] = [
     "on-miss",
     "trace",
     "trace-points",
+    "why",
+    "above",
 ];
 
 /// Sampling interval if the configuration has none.

@@ -25,6 +25,7 @@ use takt_scenario::ScenarioFile;
 
 use self::strays::StrayListener;
 use self::watched::Watched;
+use super::late_causes;
 use crate::arguments::{
     ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
 };
@@ -124,8 +125,15 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let payload = || CounterPayload::new(control.fields());
     let (input, published) = (payload(), payload());
     let running = control.open(request.end, &input, &published, options);
-    let running = running.map_err(refused)?;
+    let mut running = running.map_err(refused)?;
     let launch_faults = check_port(request, &file, &control, sending)?;
+    let recorder = match request.control.why {
+        true => Some(late_causes::start()?),
+        false => None,
+    };
+    if let Some(recorder) = &recorder {
+        running = running.with_watch(late_causes::watch(recorder, request.control.above));
+    }
     // A run whose result cannot be saved does not begin.
     let trace_output = request.control.trace.as_deref().map(create_trace);
     let trace_output = trace_output.transpose()?;
@@ -152,6 +160,10 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
+    if let Some(recorder) = recorder {
+        let core = |_| request.core;
+        late_causes::print(&recorder.finish(), request.control.json, &core);
+    }
     if let Some((path, file)) = trace_output {
         write_trace(file, request, &result).map_err(|error| advice::trace(path, &error))?;
     }
