@@ -41,6 +41,7 @@ mod limits;
 mod link;
 #[cfg(feature = "iox2")]
 mod loan;
+mod network_card;
 mod options;
 mod received;
 mod reservation;
@@ -59,6 +60,7 @@ pub use frame::ETHERTYPE;
 pub use frames::{FrameListener, FrameSender, HeardFrame};
 pub use launch_time::LaunchTime;
 pub use link::{Receiver, Sender};
+pub use network_card::{NetworkCard, TimeStamping};
 pub use options::{
     Content, LaunchMode, LinkOptions, MqttOptions, MqttResource, MqttVersion, ReceiveClock,
 };

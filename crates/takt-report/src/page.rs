@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use takt_figures::{Notice, Page};
+use takt_lab::collect::BY_HAND;
 use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
 
 use crate::charts::{self, NamedPicture};
-use crate::comparison::{ComparedBound, ComparedRun, Requirement, RoundTripKind};
+use crate::comparison::{ComparedBound, ComparedRun, Requirement, Resolution, RoundTripKind};
 use crate::entries::{Entries, Entry};
 use crate::tables;
 
@@ -112,10 +113,14 @@ fn summary(page: &mut Page, run: &ComparedRun) {
     } else if run.violations().is_empty() {
         // With violations, the errors above are the result.
         let applications = run.cases.iter().flat_map(|it| &it.applications);
-        let trips: Vec<_> = applications.flat_map(|it| &it.round_trips).collect();
-        let with_bound = trips.iter();
-        let with_bound = with_bound.filter(|it| it.count > 0 && it.bound.nanos().is_some());
-        let counts: Vec<u64> = with_bound.map(|it| it.count).collect();
+        let judged = applications.flat_map(|it| {
+            let trips = it.round_trips.iter().map(|trip| (trip.count, &trip.bound));
+            trips.chain(it.one_way.iter().map(|way| (way.count, &way.bound)))
+        });
+        let judged: Vec<(u64, &ComparedBound)> = judged.collect();
+        let with_bound = judged.iter();
+        let with_bound = with_bound.filter(|(count, bound)| *count > 0 && bound.nanos().is_some());
+        let counts: Vec<u64> = with_bound.map(|(count, _)| *count).collect();
         let (notice, title) = match (counts.is_empty(), run.is_damaged()) {
             (true, _) => (
                 Notice::Warning,
@@ -131,10 +136,12 @@ fn summary(page: &mut Page, run: &ComparedRun) {
             ),
         };
         let line = format!(
-            "{} measured delays were compared, of {} of {} round trips (wire and application of each case).",
+            "{} measured delays were compared, of {} of {} round trips and ways (wire, application, there and back of each case). \
+             Resolution: {}.",
             counts.iter().sum::<u64>(),
             counts.len(),
-            trips.len()
+            judged.len(),
+            Resolution::of(&run.description)
         );
         page.notice(notice, &title, [line]);
     }
@@ -187,6 +194,17 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
             page.list(reasons);
         }
     }
+    let unsynchronized = run.description.cases.iter().any(|case| !case.synchronized);
+    if unsynchronized {
+        page.paragraph(
+            "The clocks of the hosts are not synchronized: times of one way were not measured.",
+        );
+    }
+    let caption = format!(
+        "One way on the wire: bound, simulation and measurement. The worst simulated, the longest measured and the margin are of all messages. \
+         {origin}"
+    );
+    page.table(&tables::one_way(run, &entries), &caption);
     for requirement in requirements {
         page.subsection(&format!("Requirement {}", requirement.title));
         page.paragraph(&format!("Source: {}.", requirement.source));
@@ -243,9 +261,12 @@ fn facts(run: &ComparedRun) -> Vec<(String, String)> {
     ];
     let disciplines = match description.disciplines {
         true => "those of the scenario",
+        false if description.backend == BY_HAND => "not those of the scenario, or not compared",
         false => "none: the kernel's default",
     };
     facts.push(("disciplines".to_owned(), disciplines.to_owned()));
+    let resolution = Resolution::of(description).to_string();
+    facts.push(("resolution".to_owned(), resolution));
     facts.extend(
         description
             .host

@@ -217,10 +217,15 @@ mod tests {
     }
 
     fn list(expiries: &[u64]) -> String {
-        let timer =
-            |expiry| format!(" #0: <0>, advance_sched, S:01\n # expires at {expiry}-{expiry} nsecs [in 1 to 1 nsecs]\n");
+        let timer = |expiry| {
+            format!(
+                " #0: <0>, advance_sched, S:01\n # expires at {expiry}-{expiry} nsecs [in 1 to 1 nsecs]\n"
+            )
+        };
         let timers: String = expiries.iter().map(timer).collect();
-        format!("Timer List Version: v0.10\nactive timers:\n #0: <0>, tick_nohz_handler, S:01\n{timers}")
+        format!(
+            "Timer List Version: v0.10\nactive timers:\n #0: <0>, tick_nohz_handler, S:01\n{timers}"
+        )
     }
 
     #[test]
@@ -257,7 +262,13 @@ mod tests {
         let text = include_str!("../tests/kernel_6_12/taprio_waiting.json");
         let text = text.replacen(r#"{"kind""#, r#"{"dev":"eth0","kind""#, 1);
         let gates = software_gates(&text).unwrap();
-        assert_eq!(motion_of(&gates, "eth0", &list(&[3_500_000])), GateMotion::Moving);
-        assert_eq!(motion_of(&gates, "eth0", &list(&[3_400_000])), GateMotion::Frozen);
+        assert_eq!(
+            motion_of(&gates, "eth0", &list(&[3_500_000])),
+            GateMotion::Moving
+        );
+        assert_eq!(
+            motion_of(&gates, "eth0", &list(&[3_400_000])),
+            GateMotion::Frozen
+        );
     }
 }

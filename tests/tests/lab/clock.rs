@@ -15,8 +15,8 @@ use takt_cell::Cell;
 use takt_control::{ControlCycle, ControlLoop, ControlOptions, ControlReport, RealTimeOptions};
 use takt_pubsub::configuration::from_toml;
 use takt_rt::tai_offset;
-use takt_tests::clock_steps::STEPS;
 use takt_tests::binary;
+use takt_tests::clock_steps::STEPS;
 use takt_ua::{NodeId, Variant};
 
 use crate::ready_made;

@@ -57,7 +57,10 @@ fn expect_frozen(interface: &str, after: &str) {
     let output = tsn("verify", interface);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(!output.status.success(), "{interface}, {after}: {text}");
-    assert!(text.contains("state of the gates is frozen"), "{after}: {text}");
+    assert!(
+        text.contains("state of the gates is frozen"),
+        "{after}: {text}"
+    );
 }
 
 /// Returns the number of frames that have left the interface.
@@ -105,7 +108,10 @@ pub fn inside(_folder: &Path) {
     succeed("ip", "link set v0 up");
     // `tc` sees no difference, and no frame passes.
     assert_eq!(succeed("tc", "-j -d qdisc show dev v0"), shown);
-    assert!(!has_ping || !passes("v0"), "a frame passes gates that are frozen");
+    assert!(
+        !has_ping || !passes("v0"),
+        "a frame passes gates that are frozen"
+    );
     // Both interfaces have the same gate times, and one timer is left.
     expect_frozen("v0", "its link went down and up");
     succeed("tc", "qdisc del dev w0 root");

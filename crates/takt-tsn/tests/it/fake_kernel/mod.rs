@@ -298,7 +298,9 @@ impl FakeKernel {
         let timer = base.map_or_else(String::new, |base| {
             format!(" #1: <0>, advance_sched, S:01\n # expires at {base}-{base} nsecs [in 1 to 1 nsecs]\n")
         });
-        format!("Timer List Version: v0.9\n #0: <0>, tick_sched_timer, S:01\n # expires at 1-1 nsecs\n{timer}")
+        format!(
+            "Timer List Version: v0.9\n #0: <0>, tick_sched_timer, S:01\n # expires at 1-1 nsecs\n{timer}"
+        )
     }
 
     /// Returns the parameters as `tc` shows them.

@@ -1,6 +1,7 @@
 //! `takt loopback SCENARIO` and `takt publish SCENARIO`: the applications of a scenario, in real time.
 
 mod advice;
+mod notes;
 mod result;
 
 use std::fs::File;
@@ -14,7 +15,9 @@ use takt_control::{
     ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
     trace_file,
 };
-use takt_lab::{CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop};
+use takt_lab::{
+    CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop, TraceNotes,
+};
 use takt_link::{LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
@@ -113,6 +116,10 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
         back: given(&request.control.back, default.back),
     };
     let control = control.with_addresses(addresses).map_err(refused)?;
+    let has_trace = request.control.trace.is_some();
+    let facts = notes::RunFacts::read(request.control, &control, request.end, &file, &text);
+    let (run, wait) = notes::run_id(request.end, has_trace);
+    let control = control.with_run(run);
     let options = options(request, &control);
     let payload = || CounterPayload::new(control.fields());
     let (input, published) = (payload(), payload());
@@ -126,6 +133,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     if !request.control.json {
         output::lines(heading(request.end, &control));
     }
+    wait_for(wait, &interrupt);
     let report = on_its_thread(request, running, &mut application, &interrupt)?;
     let result = result::LoopResult {
         end: request.end,
@@ -136,7 +144,8 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
     if let Some((path, file)) = trace_output {
-        write_trace(file, request, &control, &application.trace)
+        let notes = facts.notes(run, &control, request.end, &application, &report);
+        write_trace(file, request.end, &control, &application.trace, &notes)
             .map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
@@ -245,13 +254,28 @@ fn create_trace(path: &Path) -> miette::Result<(&Path, File)> {
 
 fn write_trace(
     file: File,
-    request: &Request<'_>,
+    end: LoopEnd,
     control: &ScenarioLoop,
     trace: &Trace,
+    notes: &TraceNotes,
 ) -> std::io::Result<()> {
-    let scenario = request.file.display().to_string();
-    let description = control.trace_description(request.end, &scenario);
+    let mut description = control.trace_description(end, control.scenario());
+    let lines = notes.lines()?;
+    description.extend(
+        lines
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone())),
+    );
     trace_file::write(&mut BufWriter::new(file), &description, trace)
+}
+
+/// Waits until the run may begin, or the command is interrupted.
+fn wait_for(mut time: Duration, interrupt: &Interrupt) {
+    while !time.is_zero() && !interrupt.is_set() {
+        let step = time.min(STEP);
+        std::thread::sleep(step);
+        time -= step;
+    }
 }
 
 #[cfg(test)]
