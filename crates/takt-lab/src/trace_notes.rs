@@ -167,4 +167,21 @@ pub(crate) mod tests {
             assert_eq!(TraceNotes::of(&lines).map_err(|it| it.0), Err(name));
         }
     }
+
+    proptest::proptest! {
+        /// A trace may come from anybody.
+        #[test]
+        fn any_lines_are_read_or_refused(
+            values in proptest::collection::vec(".{0,40}", 5),
+            replaced in proptest::collection::vec(proptest::bool::ANY, 5),
+        ) {
+            let mut lines = notes(LoopEnd::Loopback, &[7]).lines().unwrap();
+            for ((line, value), is_replaced) in lines.iter_mut().zip(values).zip(replaced) {
+                if is_replaced {
+                    line.1 = value;
+                }
+            }
+            let _ = TraceNotes::of(&lines);
+        }
+    }
 }

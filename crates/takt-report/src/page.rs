@@ -72,7 +72,11 @@ pub(crate) fn origin(run: &ComparedRun) -> String {
         "{messages} messages, {trim} left out at each end, seed {seed}"
     ));
     if !description.disciplines {
-        parts.push("without queueing disciplines".to_owned());
+        let lacking = match description.backend == BY_HAND {
+            true => "disciplines not as planned",
+            false => "without queueing disciplines",
+        };
+        parts.push(lacking.to_owned());
     }
     parts.join(", ")
 }
@@ -259,12 +263,13 @@ fn facts(run: &ComparedRun) -> Vec<(String, String)> {
         ("backend".to_owned(), description.backend.clone()),
         ("started".to_owned(), started.to_iso8601()),
     ];
-    let disciplines = match description.disciplines {
-        true => "those of the scenario",
-        false if description.backend == BY_HAND => "not those of the scenario, or not compared",
-        false => "none: the kernel's default",
+    let disciplines = match (description.disciplines, description.backend == BY_HAND) {
+        (_, true) => None,
+        (true, false) => Some("those of the scenario"),
+        (false, false) => Some("none: the kernel's default"),
     };
-    facts.push(("disciplines".to_owned(), disciplines.to_owned()));
+    // Hosts have facts of their own about them.
+    facts.extend(disciplines.map(|it| ("disciplines".to_owned(), it.to_owned())));
     let resolution = Resolution::of(description).to_string();
     facts.push(("resolution".to_owned(), resolution));
     facts.extend(
