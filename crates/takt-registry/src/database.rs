@@ -7,14 +7,15 @@
 //!
 //! * [`journal`]: the thread that writes and commits changes. Nobody else waits for the disk.
 //! * [`group_on_its_way`]: a queued SecurityGroup, which later states replace.
-//! * [`store`]: the file and its transaction; [`tables`], [`owners`], [`push_targets`] and [`records`]: its contents, which are plain
-//!   data in [`contents`].
+//! * [`store`]: the file and its transaction; [`tables`], [`owners`], [`instantiated`], [`push_targets`] and [`records`]: its contents,
+//!   which are plain data in [`contents`].
 //!
 //! All use of `redb` goes through `takt_database`, where a damaged file becomes an error.
 
 mod contents;
 mod error;
 mod group_on_its_way;
+mod instantiated;
 mod journal;
 #[cfg(test)]
 mod journal_tests;
@@ -34,6 +35,7 @@ use std::sync::mpsc;
 use redb::WriteTransaction;
 use takt_database::DatabaseFile;
 use takt_rt::memory_budget::Charge;
+use takt_space::Change;
 use takt_ua::NodeId;
 use takt_ua::structures::PubSubKeyPushTargetDataType;
 
@@ -163,8 +165,16 @@ impl Database {
         registration: Registration,
         of_client: Option<OfClient>,
     ) -> Result<(), DatabaseError> {
-        let write =
-            move |transaction: &WriteTransaction| tables::record(transaction, &registration);
+        let is_operation = of_client.is_some();
+        let write = move |transaction: &WriteTransaction| {
+            tables::record(transaction, &registration)?;
+            // A client adds one node in an operation; all others are there because a type requires them.
+            let required = Change::instantiated(&registration.changes).filter(|_| is_operation);
+            for node in required {
+                instantiated::add(transaction, node)?;
+            }
+            Ok(())
+        };
         match of_client {
             Some(of_client) => self.enter_of_client(write, of_client),
             None => self.enter(write),

@@ -212,6 +212,9 @@ impl Rules {
                 }
             }
         }
+        for node in &contents.instantiated {
+            space.edit().mark_instantiated(node);
+        }
         left_behind.extend(self.delete_superseded(space, places.superseded()));
         self.record_own(left_behind)?;
         self.database.settle_now()

@@ -28,6 +28,18 @@ pub enum Change {
     SetAttribute(Box<AttributeChange>),
 }
 
+impl Change {
+    /// Returns the nodes that one operation of a client adds only because the type of their parent requires them: all but the first one,
+    /// which the client has named.
+    pub fn instantiated(operation: &[Self]) -> impl Iterator<Item = &NodeId> {
+        let added = operation.iter().filter_map(|change| match change {
+            Self::AddNode(item) => Some(&item.requested_new_node_id.node_id),
+            _ => None,
+        });
+        added.skip(1)
+    }
+}
+
 /// Replacement of an attribute (OPC 10000-4, 5.11.4).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeChange {

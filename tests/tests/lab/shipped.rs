@@ -30,7 +30,8 @@ const SCENARIOS: [(&str, &[&str], bool); 10] = [
     ("line", &["topology.hops=7", NODES], true),
     ("line-multiflow", &[PROVISIONING, NODES], true),
     ("line-provisioning", &[PROVISIONING, NODES], true),
-    ("line-taprio", &["topology.hops=7", NODES], true),
+    // ETF below TAPRIO in Linux's software has no bound (docs/bounds.md).
+    ("line-taprio", &["topology.hops=7", NODES], false),
     ("whitepaper", &["applications.control.cycle=250 us"], true),
 ];
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use takt_space::Change;
-use takt_ua::DateTime;
 use takt_ua::structures::{PubSubKeyPushTargetDataType, SecurityGroupDataType};
+use takt_ua::{DateTime, NodeId};
 use zeroize::Zeroizing;
 
 use crate::names::Owner;
@@ -81,6 +81,8 @@ pub(crate) struct Contents {
     pub(crate) providers: Vec<ProviderRecord>,
     /// Owner and change, in the order in which they were recorded.
     pub(crate) changes: Vec<(String, Change)>,
+    /// The nodes that were added only because the type of their parent requires them.
+    pub(crate) instantiated: Vec<NodeId>,
     /// The SecurityGroups.
     pub(crate) security_groups: Vec<SecurityGroupRecord>,
     /// The push targets.

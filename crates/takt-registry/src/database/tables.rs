@@ -14,6 +14,7 @@ use super::contents::{
     AddedNamespace, Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord,
 };
 use super::error::{DatabaseError, FORMAT};
+use super::instantiated;
 use super::owners;
 use super::push_targets;
 use super::records::{
@@ -69,6 +70,7 @@ pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError>
     transaction.open_multimap_table(REFERENCES_OF)?;
     transaction.open_table(SECURITY_GROUPS)?;
     owners::make(transaction)?;
+    instantiated::make(transaction)?;
     push_targets::make(transaction)?;
     Ok(found.unwrap_or(FORMAT))
 }
@@ -85,6 +87,7 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
     }
     contents.owners = owners::load(&transaction)?;
     contents.additional = owners::load_additional(&transaction)?;
+    contents.instantiated = instantiated::load(&transaction)?;
     contents.push_targets = push_targets::load(&transaction)?;
     for row in transaction.open_table(PROVIDERS)?.iter()? {
         let (name, record) = row?;
@@ -424,6 +427,7 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
         transaction.open_table(NODES)?.remove(number.value())?;
     }
     delete_attributes(transaction, &key)?;
+    instantiated::remove(transaction, &key)?;
     let mut references = transaction.open_table(REFERENCES)?;
     let mut references_of = transaction.open_multimap_table(REFERENCES_OF)?;
     let numbers: Vec<u64> = references_of

@@ -132,6 +132,8 @@ impl Rules {
             && let Some((name, _)) = self.providers.speaker(caller)
         {
             self.take_namespace(caller, &name, node.namespace)?;
+            // Not looked up again: if it is lost at once, the node is too, for the reason of the database.
+            return self.may_register(caller, &name);
         }
         let name = self.in_own_namespace(caller, node)?;
         self.may_register(caller, name)

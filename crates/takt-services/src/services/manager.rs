@@ -93,18 +93,13 @@ impl Manager {
         // From here on, the nodes themselves count in the budget.
         drop(memory);
         let mut outcome = Ok(());
-        let mut has_node = false;
         for change in &changes {
             work.spend(CHANGE);
             // All checks were made under the lock that is still held, so this fails only if a limit is reached.
             outcome = outcome.and(edit.apply(change, self.new_binding(change)));
-            if let Change::AddNode(item) = change {
-                // The first node is the one that the client has named.
-                if has_node {
-                    edit.mark_instantiated(&item.requested_new_node_id.node_id);
-                }
-                has_node = true;
-            }
+        }
+        for node in Change::instantiated(&changes) {
+            edit.mark_instantiated(node);
         }
         // The application is called without the lock.
         drop(edit);

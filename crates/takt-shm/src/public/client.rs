@@ -118,6 +118,8 @@ impl Exchange<'_> {
         // A wake-up that finds no room in the queue is not needed: the waiting ones wake the server.
         let _ = notifier.notify();
         loop {
+            // Before the look for a response: an answer that is sent before the end of the request is not missed.
+            let is_open = pending.is_connected();
             let response = pending
                 .receive()
                 .map_err(|e| ShmError::iceoryx("receive from a public service", e))?;
@@ -128,6 +130,11 @@ impl Exchange<'_> {
                     0 => Ok(payload.get(body).unwrap_or_default().to_vec()),
                     status => Err(ShmError::Refused(StatusCode(status))),
                 };
+            }
+            if !is_open {
+                // The usual reason is that the server has no memory for its shortest answer, and both use the same /dev/shm.
+                room::check_message(HEADER_LENGTH)?;
+                return Err(ShmError::ConnectionClosed);
             }
             if !alive() {
                 return Err(ShmError::ConnectionClosed);

@@ -304,12 +304,18 @@ fn respond(request: &Request, request_id: u32, message: &mut [u8]) {
     if let Some(room) = message.first_chunk_mut() {
         *room = header.to_bytes();
     }
-    if let Err(LoanError::ExceedsMaxLoanSize) = send(request, message) {
-        refuse(request, request_id, StatusCode::BadResponseTooLarge);
+    match send(request, message) {
+        Ok(()) => {}
+        Err(LoanError::ExceedsMaxLoanSize) => {
+            refuse(request, request_id, StatusCode::BadResponseTooLarge);
+        }
+        // A header may have room where the message has none.
+        Err(_) => refuse(request, request_id, StatusCode::BadOutOfMemory),
     }
 }
 
-/// Answers with a StatusCode instead of a message.
+/// Answers with a StatusCode instead of a message. If there is no memory for that, the request ends without an answer, which the client
+/// sees.
 fn refuse(request: &Request, request_id: u32, status: StatusCode) {
     let header = MessageHeader {
         request_id,

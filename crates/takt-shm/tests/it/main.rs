@@ -10,6 +10,7 @@ mod allocations;
 mod common;
 mod fairness;
 mod foreign;
+mod full;
 mod group;
 mod hostile;
 mod in_process;

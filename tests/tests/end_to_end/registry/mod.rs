@@ -23,6 +23,7 @@ mod pipelining;
 mod push_targets;
 mod refusals;
 mod registered;
+mod required_children;
 mod roles;
 mod secrets;
 mod secured_links;
