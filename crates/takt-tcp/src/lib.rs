@@ -59,6 +59,7 @@ mod server_connection;
 mod server_event;
 mod slots;
 mod sock_diag;
+mod socket_table;
 mod token;
 mod trust_watch;
 mod waiting;

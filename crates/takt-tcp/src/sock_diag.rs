@@ -72,6 +72,13 @@ impl SocketQuestion {
         }
     }
 
+    /// Returns whether this is the socket with these addresses in this state. `false` for a link-local address, whose interface is
+    /// missing here.
+    pub(crate) fn is_about(&self, local: SocketAddr, remote: SocketAddr, state: u8) -> bool {
+        let has = |own: SocketAddr, other| own == canonical(other) && scope(own) == 0;
+        state == self.state && has(self.local, local) && has(self.remote, remote)
+    }
+
     /// Returns the message to the kernel. The answer has the same sequence number.
     #[must_use]
     pub fn emit(&self, sequence: u32) -> [u8; QUESTION_SIZE] {
