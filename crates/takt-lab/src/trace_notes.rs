@@ -8,7 +8,7 @@ use crate::scenario_loop::LoopEnd;
 /// Beginning of the names of host facts in a description.
 const HOST: &str = "host.";
 
-/// What the description of a trace says about its run.
+/// Notes of a trace about its run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceNotes {
     /// Run of a Publisher; runs whose messages a loopback has received.

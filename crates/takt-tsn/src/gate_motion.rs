@@ -191,17 +191,28 @@ fn gate_timers(list: &str) -> Result<Vec<i128>, &'static str> {
 mod tests {
     use super::*;
 
-    const MOVING: &str = include_str!("../tests/kernel_6_1/timer_list_moving.txt");
-    const FROZEN: &str = include_str!("../tests/kernel_6_1/timer_list_frozen.txt");
+    /// Lists of Linux 6.1 and 6.12: with gates that move, and after the link went down and up.
+    const LISTS: [[&str; 2]; 2] = [
+        [
+            include_str!("../tests/kernel_6_1/timer_list_moving.txt"),
+            include_str!("../tests/kernel_6_1/timer_list_frozen.txt"),
+        ],
+        [
+            include_str!("../tests/kernel_6_12/timer_list_moving.txt"),
+            include_str!("../tests/kernel_6_12/timer_list_frozen.txt"),
+        ],
+    ];
     const QDISCS: &str = include_str!("../tests/kernel_6_1/taprio_all_interfaces.json");
 
     #[test]
     fn a_missing_timer_is_found_in_lists_of_linux() {
         let gates = software_gates(QDISCS).unwrap();
         assert_eq!(gates.len(), 1);
-        assert_eq!(motion_of(&gates, "v0", MOVING), GateMotion::Moving);
-        assert_eq!(motion_of(&gates, "v0", FROZEN), GateMotion::Frozen);
-        assert_eq!(motion_of(&gates, "v1", FROZEN), GateMotion::NotInKernel);
+        for [moving, frozen] in LISTS {
+            assert_eq!(motion_of(&gates, "v0", moving), GateMotion::Moving);
+            assert_eq!(motion_of(&gates, "v0", frozen), GateMotion::Frozen);
+            assert_eq!(motion_of(&gates, "v1", frozen), GateMotion::NotInKernel);
+        }
     }
 
     fn gates(interface: &str, base: i128) -> SoftwareGates {

@@ -71,10 +71,48 @@ pub fn traces_of_one_run_are_collected() {
     }
     let page = sandbox.data_directory().join("run/report.html");
     let page = std::fs::read_to_string(page).unwrap();
+    has_no_names(&sandbox, directory, &page);
     assert!(
         page.contains("software-transmit"),
         "no time stamps of the card"
     );
+}
+
+/// Packs a run, and looks for the names of hosts, users and folders in all bytes of the archive.
+fn has_no_names(sandbox: &Sandbox, directory: &str, page: &str) {
+    let archive = sandbox.data_directory().join("run.tar");
+    let archive = archive.to_str().unwrap();
+    let mut command = sandbox.takt(&["lab", "bundle", directory, "--to", archive]);
+    let user = "annabella";
+    command.env("USER", user).env("SUDO_USER", user);
+    let _ = Process::spawn("takt lab bundle", &mut command)
+        .finish(PATIENCE)
+        .expect_success();
+    let folder = sandbox.data_directory().display().to_string();
+    let home = std::env::var("HOME").unwrap_or_else(|_| folder.clone());
+    let uname = rustix::system::uname();
+    let host = uname.nodename().to_str().unwrap();
+    // The page of the run has the folder, so that the search is not in vain.
+    assert!(page.contains(&folder), "{folder}");
+    let bytes = std::fs::read(archive).unwrap();
+    // The names of both hosts are those of their interfaces.
+    for name in [folder.as_str(), &home, host, user, "takt0", "takt1"] {
+        let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        let mut places = bytes.windows(name.len()).enumerate();
+        let found = places.any(|(at, window)| {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            let is_whole = !is_word(before) && !is_word(bytes.get(at + name.len()));
+            window == name.as_bytes() && is_whole
+        });
+        assert!(!found, "the archive has {name}");
+    }
+    let listed = std::process::Command::new("tar")
+        .args(["-tf", archive])
+        .output();
+    let listed = String::from_utf8(listed.unwrap().stdout).unwrap();
+    for file in ["report.html", "run.json", "scenario.toml", "verdicts.jsonl"] {
+        assert!(listed.contains(&format!("takt-run/{file}\n")), "{listed}");
+    }
 }
 
 pub fn traces_of_two_runs_are_refused() {
