@@ -18,6 +18,13 @@ pub const CASE_RECORD: &str = "case.json";
 pub struct CaseRecord {
     /// Kind of the devices that joined the nodes: `veth`.
     pub device: String,
+    /// True if the devices kept launch times and gates where the scenario has offloads; false if the kernel did so, whatever the scenario
+    /// says.
+    #[serde(default)]
+    pub has_offloads: bool,
+    /// Time that captures have of a sent frame (T2, T6).
+    #[serde(default)]
+    pub sent_stamp: SentStamp,
     /// Beginning of cycle 0: nanoseconds of CLOCK_TAI. A simulation has its time 0 there.
     #[serde(default)]
     pub beginning_nanos: i64,
@@ -32,6 +39,18 @@ pub struct CaseRecord {
     pub cross_traffic: Vec<TrafficRecord>,
     /// Captures, one per port.
     pub captures: Vec<CaptureRecord>,
+}
+
+/// Time that captures have of a frame that a port sends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SentStamp {
+    /// Time at which the driver gets the frame, a software time stamp. The frame leaves later: by the wait in the card's queue, for its
+    /// launch time, and for its gate.
+    #[default]
+    Driver,
+    /// Time of the first bit on the wire, by the clock of the device.
+    FirstBit,
 }
 
 /// Counts of an end of an application.

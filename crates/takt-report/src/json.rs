@@ -36,6 +36,7 @@ pub(crate) fn of(
         "hops": entry.application.hops,
         "payload": entry.application.payload,
         "round_trip": trip.kind.name(),
+        "sent_stamp": case.sent_stamp,
         "not_comparable": reasons.collect::<Vec<_>>(),
         "bound": bound(&trip.bound),
         "simulated": simulated.map(|it| times(&it.delay, it.jitter.as_ref())),

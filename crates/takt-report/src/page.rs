@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use takt_figures::{Notice, Page};
+use takt_lab::SentStamp;
 use takt_lab::collect::BY_HAND;
 use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
@@ -12,6 +13,7 @@ use crate::charts::{self, NamedPicture};
 use crate::comparison::{ComparedBound, ComparedRun, Requirement, Resolution, RoundTripKind};
 use crate::entries::{Entries, Entry};
 use crate::tables;
+use crate::trace_points::{round_trip, sent_stamp};
 
 /// Largest number of applications with pictures of their own, unless all are wanted.
 const DETAILED: usize = 12;
@@ -179,7 +181,7 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
     page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
     composed.pictures.extend(pictures);
     for kind in RoundTripKind::ALL {
-        let name = kind.name();
+        let name = round_trip(kind, run.sent_stamp());
         let caption = format!(
             "Round trip ({name}): bound, simulation and measurement. The worst simulated, the longest measured and the margin are of all messages, \
              both ends included. {origin}"
@@ -224,7 +226,7 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
     for kind in RoundTripKind::ALL {
         let caption = format!(
             "Jitter of the round trip ({}): difference between neighbouring delays. {origin}",
-            kind.name()
+            round_trip(kind, run.sent_stamp())
         );
         page.table(&tables::jitter(&entries, kind), &caption);
     }
@@ -332,9 +334,12 @@ fn details(
         let alone = Entries::alone(entry);
         let caption = format!("Counters and inter-frame spacing at all trace points. {origin}");
         page.table(&tables::counters(&alone, true), &caption);
-        let caption = format!(
-            "Parts of the way; bound and simulation of one way begin in the first queue. {origin}"
-        );
+        let begin = match entry.case.sent_stamp {
+            SentStamp::FirstBit => "with the first bit",
+            SentStamp::Driver => "in the first queue",
+        };
+        let caption =
+            format!("Parts of the way; bound and simulation of one way begin {begin}. {origin}");
         page.table(&tables::parts(&alone), &caption);
         composed.pictures.extend(pictures);
     }
@@ -348,6 +353,10 @@ fn settings(entry: &Entry<'_>) -> Vec<(String, String)> {
         ("left out at each end".to_owned(), case.trim.to_string()),
         ("seed".to_owned(), case.seed.to_string()),
         ("devices".to_owned(), case.device.clone()),
+        (
+            "time stamp of sent frames".to_owned(),
+            sent_stamp(case.sent_stamp).to_owned(),
+        ),
     ];
     if let Some(late) = entry.application.wake_up_latency_nanos {
         settings.push((

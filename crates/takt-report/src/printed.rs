@@ -4,6 +4,7 @@ use takt_figures::{Column, Report, Table};
 
 use crate::comparison::{ComparedRun, Requirement, Resolution, RoundTripKind};
 use crate::entries::Entries;
+use crate::trace_points::round_trip;
 use crate::{json, page, tables};
 
 /// Prints the comparison of a run, and the verdicts of these requirements.
@@ -26,7 +27,8 @@ pub fn print(
     }
     for kind in RoundTripKind::ALL {
         report.line("");
-        report.line(format!("round trip ({})", kind.name()));
+        let name = round_trip(kind, run.sent_stamp());
+        report.line(format!("round trip ({name})"));
         report.table(&tables::round_trips(run, &entries, kind));
     }
     report.line("");

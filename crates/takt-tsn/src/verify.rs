@@ -83,6 +83,7 @@ fn gate_warnings(schedule: &GateSchedule, plan: &PortPlan, speed: Rate) -> Vec<P
         cycle_time: Duration::ZERO,
         entries: entries.collect(),
         txtime_assist: None,
+        offload: false,
         // The kernel's schedule has entries of its own for the guard band, so its windows are without it.
         guard_band: Duration::ZERO,
     };

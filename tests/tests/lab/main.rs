@@ -78,7 +78,16 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         Box::new(events::each_case_is_an_object),
     ));
     if !backend.is_host() {
-        for discipline in ["fq_codel", "mqprio", "cbs", "etf", "taprio"] {
+        for discipline in [
+            "fq_codel",
+            "mqprio",
+            "cbs",
+            "etf",
+            "taprio",
+            "etf_offload",
+            "taprio_offload",
+            "assist",
+        ] {
             let name = format!("agreement::{discipline}");
             let test = move |_: &TestedBackend| {
                 agreement::compare(discipline);
@@ -86,12 +95,19 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             };
             tests.push((name, Box::new(test)));
         }
-        let disciplines: [(&str, fn()); 5] = [
+        let disciplines: [(&str, fn()); 7] = [
             (
                 "etf_releases_and_drops",
                 disciplines::etf_releases_and_drops,
             ),
-            ("taprio_windows", disciplines::taprio_windows),
+            ("taprio_windows", || disciplines::taprio_windows(false)),
+            (
+                "etf_of_the_device_keeps_launch_times",
+                disciplines::etf_of_the_device_keeps_launch_times,
+            ),
+            ("taprio_windows_of_the_device", || {
+                disciplines::taprio_windows(true)
+            }),
             (
                 "cbs_keeps_its_idle_slope",
                 disciplines::cbs_keeps_its_idle_slope,

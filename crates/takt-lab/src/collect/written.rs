@@ -10,7 +10,7 @@ use super::captures::AssignedCaptures;
 use super::error::CollectError;
 use super::request::{BY_HAND, CollectRequest};
 use super::traces::{RunTrace, TracePair};
-use crate::case_record::{CaptureRecord, CaseRecord};
+use crate::case_record::{CaptureRecord, CaseRecord, SentStamp};
 use crate::host::HostFact;
 use crate::preparation::copy_scenario;
 use crate::run_directory::{RunApplication, RunCase, RunDescription};
@@ -25,6 +25,9 @@ pub(crate) const DISCIPLINES: &str = "disciplines";
 
 /// Beginning of this fact if it had.
 pub(crate) const AS_PLANNED: &str = "as planned";
+
+/// End of this fact if the kernel does the work of offloads that the scenario has.
+const WITHOUT_OFFLOAD: &str = "without offload";
 
 /// Writes the directory of a run.
 pub(super) fn write(
@@ -188,6 +191,11 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
     let begins = begins.saturating_add(tai_offset.saturating_mul(1_000_000_000));
     CaseRecord {
         device: joined(values(pairs, "driver")),
+        has_offloads: values(pairs, DISCIPLINES)
+            .iter()
+            .all(|it| it.starts_with(AS_PLANNED) && !it.ends_with(WITHOUT_OFFLOAD)),
+        // Captures of tcpdump have software time stamps, unless their maker chose others.
+        sent_stamp: SentStamp::Driver,
         // Cycles begin at whole multiples of their length on CLOCK_TAI.
         beginning_nanos: begins - begins.rem_euclid(cycle.unwrap_or(1).max(1)),
         tai_offset_seconds: tai_offset,

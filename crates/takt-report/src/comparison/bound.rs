@@ -3,6 +3,7 @@
 use takt_calculus::{
     Extended, Rational, Realisation, ScenarioBounds, ScenarioBoundsError, scenario_bounds_with,
 };
+use takt_lab::SentStamp;
 use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
 use takt_sim::RunOptions;
 
@@ -61,7 +62,7 @@ impl CaseBounds {
     pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
         let analyses = &scenario.bounds.analyses;
         let driver_queue = u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX);
-        // The simulation, and the kernel of the lab, have no offload.
+        // Shapers are those of the kernel, and gates too where the scenario does not offload them.
         let linux = Realisation::Software { driver_queue };
         let sound = BoundsModel::Sound;
         Self {
@@ -79,11 +80,13 @@ impl CaseBounds {
         self.bounds.as_ref().map_or(&[], |it| &it.assumptions)
     }
 
-    /// Returns the bound on a round trip: on the wire from the first port's queue, or from the time at which that port may send.
+    /// Returns the bound on a round trip: on the wire from the first bit, or from the first port's queue or the time at which that port may
+    /// send, as captures stamp sent frames.
     pub(crate) fn round_trip(
         &self,
         application: ApplicationIndex,
         kind: RoundTripKind,
+        stamp: SentStamp,
     ) -> ComparedBound {
         let bounds = match &self.bounds {
             Ok(bounds) => bounds,
@@ -106,7 +109,10 @@ impl CaseBounds {
             None => "no analysis finds a bound".to_owned(),
         };
         match kind {
-            RoundTripKind::Wire => ComparedBound::of(&flow.from_queue, reason),
+            RoundTripKind::Wire => match stamp {
+                SentStamp::Driver => ComparedBound::of(&flow.from_queue, reason),
+                SentStamp::FirstBit => ComparedBound::of(&flow.from_first_bit, reason),
+            },
             RoundTripKind::Application => match &flow.application_round_trip {
                 Some(delay) => ComparedBound::of(delay, reason),
                 None => ComparedBound::Unknown("the application has no loopback".to_owned()),
@@ -114,9 +120,13 @@ impl CaseBounds {
         }
     }
 
-    /// Returns the bound on one way, from its first port's queue to the end of its last link.
-    pub(crate) fn of_way(&self, source: FlowSource) -> ComparedBound {
-        let way = self.bounds.as_ref().ok().and_then(|it| it.of_way(source));
+    /// Returns the bound on one way, from its first bit or its first port's queue to the end of its last link.
+    pub(crate) fn of_way(&self, source: FlowSource, stamp: SentStamp) -> ComparedBound {
+        let bounds = self.bounds.as_ref().ok();
+        let way = bounds.and_then(|bounds| match stamp {
+            SentStamp::Driver => bounds.of_way(source),
+            SentStamp::FirstBit => bounds.of_way_from_first_bit(source),
+        });
         match way {
             Some(delay) => ComparedBound::of(delay, || "no analysis finds a bound".to_owned()),
             None => ComparedBound::Unknown("no analysis has a bound on one way".to_owned()),

@@ -5,7 +5,7 @@ use std::path::Path;
 use takt_analysis::{AnalysisError, DelaySample, RunAnalysis};
 use takt_control::TracePoint::{T2, T3, T6, T7};
 use takt_lab::run_directory::{RunApplication, RunCase};
-use takt_lab::{CaseRecord, EndRecord};
+use takt_lab::{CaseRecord, EndRecord, SentStamp};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
@@ -39,6 +39,8 @@ pub struct ComparedCase {
     pub broken: Vec<&'static str>,
     /// Kind of the devices that joined the nodes.
     pub device: String,
+    /// Time that captures have of sent frames. Delays on the wire begin there, in all three answers.
+    pub sent_stamp: SentStamp,
     /// Remarks of the run about the configuration, and counts of cross traffic.
     pub remarks: Vec<String>,
     /// Reason why the run had no result for this case.
@@ -62,7 +64,11 @@ impl ComparedCase {
         resolution: Resolution,
         sink: &mut CaseSink<'_>,
     ) -> Self {
-        let scenario = &settings::as_run(scenario);
+        let directory = run.join(&case.directory);
+        let record = CaseRecord::read(&directory);
+        // A case that has not run has no record, and no results either.
+        let has_offloads = record.as_ref().is_ok_and(|it| it.has_offloads);
+        let scenario = &settings::as_run(scenario, has_offloads);
         // The default is that of long runs; a short run keeps at least four fifths of its messages.
         let trim = trim.min(case.messages / 10);
         let seed = case.seed.unwrap_or(scenario.simulation.seed);
@@ -77,6 +83,7 @@ impl ComparedCase {
             assumptions: Vec::new(),
             broken: Vec::new(),
             device: String::new(),
+            sent_stamp: SentStamp::default(),
             remarks: Vec::new(),
             failure: case.failure.clone(),
             damage: None,
@@ -85,12 +92,11 @@ impl ComparedCase {
         if case.failure.is_some() {
             return compared;
         }
-        let directory = run.join(&case.directory);
         if let Err(damage) = check_messages(case, &directory) {
             compared.damage = Some(damage);
             return compared;
         }
-        let record = match CaseRecord::read(&directory) {
+        let record = match record {
             Ok(record) => record,
             Err(error) => {
                 compared.damage = Some(error.to_string());
@@ -98,11 +104,12 @@ impl ComparedCase {
             }
         };
         compared.device.clone_from(&record.device);
+        compared.sent_stamp = record.sent_stamp;
         compared.remarks = remarks(&record);
         let bounds = CaseBounds::of(scenario, &options);
         compared.assumptions = bounds.assumptions().to_vec();
         compared.broken = bounds.broken().to_vec();
-        let simulation = CaseSimulation::of(scenario, options);
+        let simulation = CaseSimulation::of(scenario, options, record.sent_stamp);
         let joined = Joined {
             directory: &directory,
             case,
@@ -167,7 +174,8 @@ impl Joined<'_> {
         let (index, application) =
             found.ok_or_else(|| format!("the scenario has no application {}", of_run.name))?;
         let index = ApplicationIndex(index);
-        let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind));
+        let stamp = self.record.sent_stamp;
+        let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind, stamp));
         let ways = [FlowSource::Publish(index), FlowSource::Return(index)];
         let links = |source: FlowSource| {
             let flow = scenario.flows().iter().find(|it| it.source == source);
@@ -183,7 +191,7 @@ impl Joined<'_> {
             self.resolution.one_way(back),
         ];
         let [of_wire, of_application, of_there, of_back] = resolutions;
-        let way_bounds = ways.map(|source| self.bounds.of_way(source));
+        let way_bounds = ways.map(|source| self.bounds.of_way(source, stamp));
         let [wire_bound, application_bound] = bounds.each_ref();
         let [there_bound, back_bound] = way_bounds.each_ref();
         let measurement = Measurement::of(

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use takt_analysis::{AnalysisOptions, DelaySample};
+use takt_lab::SentStamp;
 use takt_lab::run_directory::{RunCase, RunDescription, RunDirectoryError, SCENARIO};
 use takt_scenario::{Scenario, ScenarioError, ScenarioFile};
 
@@ -172,6 +173,13 @@ impl ComparedRun {
             }
         }
         violations
+    }
+
+    /// Returns the time that captures have of sent frames, in all cases: a run has one kind of devices.
+    #[must_use]
+    pub fn sent_stamp(&self) -> SentStamp {
+        let mut ran = self.cases.iter().filter(|it| !it.device.is_empty());
+        ran.next().map(|it| it.sent_stamp).unwrap_or_default()
     }
 
     /// Returns true if a file of a case cannot be read, or not to its end.

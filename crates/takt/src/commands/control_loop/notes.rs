@@ -21,6 +21,13 @@ use crate::arguments::ControlLoopArguments;
 /// Sockets of ptp4l for questions (linuxptp, `uds_address`).
 const PTP_SOCKETS: [&str; 2] = ["/run/ptp4l", "/run/ptp/ptp4l"];
 
+/// Offloads of `takt tsn apply`, and the words for a port that has them as planned.
+const OFFLOADS: [(HardwareOffload, &str); 3] = [
+    (HardwareOffload::AsInScenario, "as planned"),
+    (HardwareOffload::Full, "as planned, full offload"),
+    (HardwareOffload::None, "as planned, without offload"),
+];
+
 /// Facts that are known before a run begins.
 #[derive(Debug, Default)]
 pub(super) struct RunFacts {
@@ -110,11 +117,7 @@ fn disciplines(scenario: &Scenario, application: usize, end: LoopEnd, interface:
     interface.clone_into(&mut input.interface);
     let mut executor = SystemExecutor::default();
     let mut reason = String::new();
-    for offload in [
-        HardwareOffload::AsInScenario,
-        HardwareOffload::Full,
-        HardwareOffload::None,
-    ] {
+    for (offload, planned) in OFFLOADS {
         let options = PlanOptions {
             offload,
             ..PlanOptions::default()
@@ -129,8 +132,8 @@ fn disciplines(scenario: &Scenario, application: usize, end: LoopEnd, interface:
         match verify(&plan, &mut executor) {
             Ok(found) if found.differences.is_empty() => {
                 return match found.gates {
-                    GateMotion::Unknown(_) => "as planned, motion of the gates unknown".to_owned(),
-                    _ => "as planned".to_owned(),
+                    GateMotion::Unknown(_) => format!("unknown motion of gates, {planned}"),
+                    _ => planned.to_owned(),
                 };
             }
             Ok(found) if reason.is_empty() => {
