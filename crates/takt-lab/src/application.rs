@@ -8,6 +8,7 @@ use takt_control::{
 };
 
 use crate::payload::CounterPayload;
+use crate::run_id::RunId;
 use crate::scenario_loop::LoopEnd;
 use crate::torn_data::TornData;
 
@@ -37,7 +38,12 @@ pub struct ScenarioApplication {
     pub last_other_fields: usize,
     /// Number of cycles that were skipped.
     pub skipped: u64,
+    /// Ids of the runs of the other end, from its messages, in the order in which they came first.
+    pub peer_runs: Vec<RunId>,
 }
+
+/// Number of runs of the other end that are told apart.
+const MOST_RUNS: usize = 8;
 
 impl ScenarioApplication {
     /// Creates the application of an end, with its cells and room for trace records.
@@ -57,6 +63,16 @@ impl ScenarioApplication {
             other_fields: 0,
             last_other_fields: 0,
             skipped: 0,
+            // Room for all of them, because the real-time thread must not allocate.
+            peer_runs: Vec::with_capacity(MOST_RUNS),
+        }
+    }
+
+    /// Notes the run of a message.
+    fn note_run(&mut self, run: RunId) {
+        let runs = &mut self.peer_runs;
+        if runs.last() != Some(&run) && runs.len() < MOST_RUNS && !runs.contains(&run) {
+            runs.push(run);
         }
     }
 }
@@ -80,6 +96,9 @@ impl ControlApplication for ScenarioApplication {
             });
         }
         self.counters.note(counter);
+        if let Some(version) = message.data_set.group_version {
+            self.note_run(RunId(version));
+        }
         let point = match self.end {
             LoopEnd::Publisher => TracePoint::T8,
             LoopEnd::Loopback => TracePoint::T4,

@@ -100,7 +100,7 @@ fn mark(options: &Value) -> Option<u8> {
 
 /// Returns the text with a name for the schedule that waits: `tc` of iproute2 6.1 writes it into the object without
 /// one, behind the entries of the schedule that runs or, before the first one runs, behind its numbers.
-fn repaired(text: &str) -> String {
+pub(crate) fn repaired(text: &str) -> String {
     text.replace(r#",{"base_time""#, r#","admin":{"base_time""#)
 }
 

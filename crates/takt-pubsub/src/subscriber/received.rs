@@ -21,6 +21,8 @@ pub struct ReceivedDataSet<'a> {
     pub sequence_number: Option<u32>,
     /// Number of messages missing before this one, according to its sequence number.
     pub missing: u32,
+    /// GroupVersion of the NetworkMessage (OPC 10000-14, 7.2.4.4.2): seconds since 2000-01-01.
+    pub group_version: Option<u32>,
     /// Timestamp of the DataSetMessage, else that of the NetworkMessage.
     pub timestamp: Option<DateTime>,
     /// Status of the DataSetMessage.

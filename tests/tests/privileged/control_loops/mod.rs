@@ -2,6 +2,7 @@
 //!
 //! Each test makes network namespaces of its own, which vanish with the processes that hold them.
 
+mod by_hand;
 mod configured;
 mod ends;
 mod launch;
@@ -30,6 +31,8 @@ macro_rules! with_networks {
 
 pub(crate) fn tests() -> Vec<Test> {
     with_networks![
+        by_hand::traces_of_one_run_are_collected,
+        by_hand::traces_of_two_runs_are_refused,
         ends::counters_come_back_in_order,
         ends::an_interrupted_loop_has_a_result,
         ends::killed_ends_leave_nothing_behind,

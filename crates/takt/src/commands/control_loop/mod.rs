@@ -1,6 +1,7 @@
 //! `takt loopback SCENARIO` and `takt publish SCENARIO`: the applications of a scenario, in real time.
 
 mod advice;
+mod notes;
 mod result;
 mod strays;
 mod watched;
@@ -16,7 +17,9 @@ use takt_control::{
     ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
     trace_file,
 };
-use takt_lab::{CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop};
+use takt_lab::{
+    CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop, TraceNotes,
+};
 use takt_link::{Address, LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
@@ -120,6 +123,10 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
         back: given(&request.control.back, default.back),
     };
     let control = control.with_addresses(addresses).map_err(refused)?;
+    let has_trace = request.control.trace.is_some();
+    let facts = notes::RunFacts::read(request.control, &control, request.end, &file, &text);
+    let (run, wait) = notes::run_id(request.end, has_trace);
+    let control = control.with_run(run);
     let options = options(request, &control);
     let sending = options.sending;
     let payload = || CounterPayload::new(control.fields());
@@ -148,6 +155,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     };
     let interface = request.control.interface.as_deref();
     let mut strays = StrayListener::new(at, interface);
+    wait_for(wait, &interrupt);
     let report = on_its_thread(request, running, &mut application, &mut strays, &interrupt)?;
     let result = result::LoopResult {
         end: request.end,
@@ -165,7 +173,8 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
         late_causes::print(&recorder.finish(), request.control.json, &core);
     }
     if let Some((path, file)) = trace_output {
-        write_trace(file, request, &result).map_err(|error| advice::trace(path, &error))?;
+        let notes = facts.notes(run, &control, request.end, &application, &report);
+        write_trace(file, &result, &notes).map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
         (Some(torn), _) => Err(explain::with_help(
@@ -349,14 +358,29 @@ fn create_trace(path: &Path) -> miette::Result<(&Path, File)> {
 
 fn write_trace(
     file: File,
-    request: &Request<'_>,
     result: &result::LoopResult<'_>,
+    notes: &TraceNotes,
 ) -> std::io::Result<()> {
-    let scenario = request.file.display().to_string();
-    let mut description = result.control.trace_description(request.end, &scenario);
+    let control = result.control;
+    let mut description = control.trace_description(result.end, control.scenario());
     description.extend(result.numbers());
+    let lines = notes.lines()?;
+    description.extend(
+        lines
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone())),
+    );
     let trace = &result.application.trace;
     trace_file::write(&mut BufWriter::new(file), &description, trace)
+}
+
+/// Waits until the run may begin, or the command is interrupted.
+fn wait_for(mut time: Duration, interrupt: &Interrupt) {
+    while !time.is_zero() && !interrupt.is_set() {
+        let step = time.min(STEP);
+        std::thread::sleep(step);
+        time -= step;
+    }
 }
 
 #[cfg(test)]
