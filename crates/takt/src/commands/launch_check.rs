@@ -51,14 +51,43 @@ pub(super) fn check(
     Ok(texts)
 }
 
-/// Returns the faults of the port of a link, each with its fix.
+/// Returns the faults of the port of a link, each with its fix. A link without an interface, or with one that does not
+/// exist, has none: it cannot be opened, which is explained then.
 fn faults(
     link: &LaunchedLink,
     configured: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
-    let request = match request(link) {
-        Ok(request) => request,
-        Err(fault) => return vec![fault],
+    let options = &link.options;
+    let given = options.interface.clone();
+    let (interface, vlan) = match &link.address {
+        Address::Ethernet { vlan, .. } => (given, *vlan),
+        Address::Udp { host, port } => {
+            let route = || {
+                let address = resolved(host, *port)?;
+                route_interface(&mut SystemExecutor::default(), address).ok()
+            };
+            match given.or_else(route) {
+                Some(interface) => (Some(interface), None),
+                None => return vec![unknown(&link.address)],
+            }
+        }
+        other => {
+            return vec![(
+                format!("messages to {other} have no launch time"),
+                "Launch times are for opc.eth and opc.udp.".to_owned(),
+            )];
+        }
+    };
+    let Some(Ok(interface)) = interface.map(|name| interface_name(&name)) else {
+        return Vec::new();
+    };
+    let priority = options.priority.or(vlan.map(|tag| tag.priority.into()));
+    let request = LaunchRequest {
+        interface,
+        priority: priority.and_then(|it| u8::try_from(it).ok()).unwrap_or(0),
+        is_tagged: vlan.is_some(),
+        deadline_mode: link.mode == LaunchMode::Deadline,
+        lead: link.lead,
     };
     let port = match launch_port(&request, &mut SystemExecutor::default()) {
         Ok(port) => port,
@@ -70,48 +99,14 @@ fn faults(
     explained.collect()
 }
 
-fn request(link: &LaunchedLink) -> Result<LaunchRequest, (String, String)> {
-    let options = &link.options;
-    let given = options.interface.as_deref();
-    let (interface, vlan) = match &link.address {
-        Address::Ethernet { vlan, .. } => (given.map(str::to_owned), *vlan),
-        Address::Udp { host, port } => {
-            let route = || {
-                let address = resolved(host, *port)?;
-                route_interface(&mut SystemExecutor::default(), address).ok()
-            };
-            (given.map(str::to_owned).or_else(route), None)
-        }
-        other => {
-            return Err((
-                format!("messages to {other} have no launch time"),
-                "Launch times are for opc.eth and opc.udp.".to_owned(),
-            ));
-        }
-    };
-    let name = interface.ok_or_else(|| {
-        (
-            format!(
-                "the interface of {} is not known, so its discipline cannot be checked",
-                link.address
-            ),
-            "Name it: with --interface, or network_interface of the connection.".to_owned(),
-        )
-    })?;
-    let interface = interface_name(&name).map_err(|error| {
-        (
-            error.to_string(),
-            "`ip link` lists the interfaces.".to_owned(),
-        )
-    })?;
-    let priority = options.priority.or(vlan.map(|tag| tag.priority.into()));
-    Ok(LaunchRequest {
-        interface,
-        priority: priority.and_then(|it| u8::try_from(it).ok()).unwrap_or(0),
-        is_tagged: vlan.is_some(),
-        deadline_mode: link.mode == LaunchMode::Deadline,
-        lead: link.lead,
-    })
+/// Returns the fault of an address of UDP without a route.
+fn unknown(address: &Address) -> (String, String) {
+    (
+        format!("the interface of {address} is not known, so its discipline cannot be checked"),
+        "Check the route: `ip route get`. Or name the interface: with --interface, or network_interface of the \
+         connection."
+            .to_owned(),
+    )
 }
 
 fn resolved(host: &str, port: u16) -> Option<IpAddr> {
