@@ -590,12 +590,9 @@ impl DataSet {
             }
             row
         });
-        let link_time = self.link_time.map(|time| {
-            let clock = match time.clock() {
-                ReceiveClock::Software => "software",
-                ReceiveClock::Hardware => "hardware",
-            };
-            json!({"clock": clock, "nanoseconds": time.nanos()})
+        let clock = self.link_time.map(|time| match time.clock() {
+            ReceiveClock::Software => "software",
+            ReceiveClock::Hardware => "hardware",
         });
         json!({
             "reader": self.reader,
@@ -604,7 +601,8 @@ impl DataSet {
             "missing": self.missing,
             "timestamp": self.timestamp.map(DateTime::to_iso8601),
             "status": self.status.to_string(),
-            "linkTime": link_time,
+            "linkTimeNs": self.link_time.map(ReceiveTime::nanos),
+            "linkClock": clock,
             "fields": fields.collect::<Vec<_>>(),
         })
     }
