@@ -1,5 +1,6 @@
 //! The loop: opening its links, and its cycles.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use takt_rt::clock::Clock;
 use takt_rt::cyclic::Cyclic;
 use takt_rt::faults::PageFaults;
 use takt_ua::structures::PubSubConfiguration2DataType;
+use takt_wakeup::{WatchStart, prepare, thread_id};
 
 use crate::added_latency::AddedLatency;
 use crate::application::ControlApplication;
@@ -20,7 +22,6 @@ use crate::deadline::Misses;
 use crate::error::ControlError;
 use crate::inputs::{Inputs, NotingTarget};
 use crate::options::ControlOptions;
-use crate::preparation::prepare;
 use crate::report::{ControlReport, LoopEnding};
 use crate::running::{Links, Running};
 use crate::schedule::{Schedule, Sending};
@@ -37,6 +38,16 @@ pub struct ControlLoop {
     cyclic: Cyclic,
     options: ControlOptions,
     added_latency: Option<Box<dyn AddedLatency>>,
+    watch_start: Option<Hidden<WatchStart>>,
+}
+
+/// Value that has no text.
+struct Hidden<T>(T);
+
+impl<T> fmt::Debug for Hidden<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
 }
 
 impl ControlLoop {
@@ -94,6 +105,7 @@ impl ControlLoop {
             cyclic,
             options,
             added_latency: None,
+            watch_start: None,
         })
     }
 
@@ -101,6 +113,14 @@ impl ControlLoop {
     #[must_use]
     pub fn with_added_latency(mut self, added: Box<dyn AddedLatency>) -> Self {
         self.added_latency = Some(added);
+        self
+    }
+
+    /// Watches the beginnings of cycles, so that a [`Recorder`](takt_wakeup::Recorder) tells why some were late. The function is called
+    /// on the thread of the loop, before its real-time settings.
+    #[must_use]
+    pub fn with_watch(mut self, start: WatchStart) -> Self {
+        self.watch_start = Some(Hidden(start));
         self
     }
 
@@ -129,12 +149,14 @@ impl ControlLoop {
             mut cyclic,
             options,
             added_latency,
+            watch_start,
         } = self;
         let open = |link: &LinkPlan| open_receiver(&link.address, &link.options);
         let mut links = Links {
             sender: open_sender(&sender.address, &sender.options)?,
             receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
         };
+        let mut watch = watch_start.and_then(|Hidden(start)| start(thread_id()));
         // After the links: opening them allocates and waits, which a real-time thread must not.
         let prepared = prepare(&options.real_time);
         let mut running = Running {
@@ -189,6 +211,9 @@ impl ControlLoop {
                 break;
             }
             let cycle = cyclic.wait();
+            if let Some(watch) = &mut watch {
+                watch.note(&cycle);
+            }
             if !publishes {
                 drained += 1;
                 running.drain(&cycle, &mut links, application);

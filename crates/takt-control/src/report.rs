@@ -2,8 +2,7 @@
 
 use takt_link::LaunchDrops;
 use takt_pubsub::Losses;
-
-use crate::preparation::Preparation;
+use takt_wakeup::Preparation;
 
 /// Reason why a control loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

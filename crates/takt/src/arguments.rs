@@ -27,6 +27,7 @@ mod subscribe;
 mod trust;
 mod tsn;
 mod values;
+mod wakeup;
 
 use clap::Parser;
 
@@ -75,6 +76,7 @@ pub use tsn::{
     TsnApplyArguments, TsnClearArguments, TsnCommand, TsnOffload, TsnParameters, TsnPlanArguments,
     TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments, TsnVerifyArguments,
 };
+pub use wakeup::{LoadKind, WakeUpArguments};
 
 /// Deterministic OPC UA: shared memory on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]

@@ -435,6 +435,7 @@ pub(crate) mod tests {
             assumptions: Vec::new(),
             broken: Vec::new(),
             device: String::new(),
+            sent_stamp: SentStamp::default(),
             remarks: Vec::new(),
             failure: None,
             damage: None,

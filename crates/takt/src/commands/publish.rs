@@ -29,7 +29,7 @@ use crate::server_interrupt;
 use crate::{explain, output};
 
 /// Options that `takt publish` has with a scenario, too, besides those of a control loop.
-const OF_SCENARIO: [&str; 17] = [
+const OF_SCENARIO: [&str; 19] = [
     "for",
     "timeout",
     "priority",
@@ -47,6 +47,8 @@ const OF_SCENARIO: [&str; 17] = [
     "on-miss",
     "trace",
     "trace-points",
+    "why",
+    "above",
 ];
 
 /// Sampling interval if the configuration has none.

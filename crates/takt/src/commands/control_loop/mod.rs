@@ -23,6 +23,7 @@ use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
 
+use super::late_causes;
 use crate::arguments::{
     ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
 };
@@ -124,7 +125,14 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let payload = || CounterPayload::new(control.fields());
     let (input, published) = (payload(), payload());
     let running = control.open(request.end, &input, &published, options);
-    let running = running.map_err(refused)?;
+    let mut running = running.map_err(refused)?;
+    let recorder = match request.control.why {
+        true => Some(late_causes::start()?),
+        false => None,
+    };
+    if let Some(recorder) = &recorder {
+        running = running.with_watch(late_causes::watch(recorder, request.control.above));
+    }
     // A run whose result cannot be saved does not begin.
     let trace_output = request.control.trace.as_deref().map(create_trace);
     let trace_output = trace_output.transpose()?;
@@ -143,6 +151,10 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
+    if let Some(recorder) = recorder {
+        let core = |_| request.core;
+        late_causes::print(&recorder.finish(), request.control.json, &core);
+    }
     if let Some((path, file)) = trace_output {
         let notes = facts.notes(run, &control, request.end, &application, &report);
         write_trace(file, request.end, &control, &application.trace, &notes)
