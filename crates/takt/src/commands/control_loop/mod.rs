@@ -362,14 +362,14 @@ fn write_trace(
     notes: &TraceNotes,
 ) -> std::io::Result<()> {
     let control = result.control;
-    let mut description = control.trace_description(result.end, control.scenario());
-    description.extend(result.numbers());
     let lines = notes.lines()?;
-    description.extend(
-        lines
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.clone())),
-    );
+    let mut description = control.trace_description(result.end, control.scenario());
+    for (name, count) in result.numbers() {
+        description.push((name, count));
+    }
+    for (name, value) in &lines {
+        description.push((name, value.clone()));
+    }
     let trace = &result.application.trace;
     trace_file::write(&mut BufWriter::new(file), &description, trace)
 }
