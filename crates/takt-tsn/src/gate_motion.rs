@@ -243,10 +243,14 @@ mod tests {
     fn timers_belong_to_interfaces_by_their_times() {
         let both = [gates("a", 7), gates("b", 20)];
         let motion = |expiries: &[u64]| ["a", "b"].map(|it| motion_of(&both, it, &list(expiries)));
-        assert_eq!(motion(&[5_307, 9_020]), [GateMotion::Moving; 2]);
+        let frozen = || [GateMotion::Frozen, GateMotion::Frozen];
+        assert_eq!(
+            motion(&[5_307, 9_020]),
+            [GateMotion::Moving, GateMotion::Moving]
+        );
         assert_eq!(motion(&[9_020]), [GateMotion::Frozen, GateMotion::Moving]);
         assert_eq!(motion(&[5_007]), [GateMotion::Moving, GateMotion::Frozen]);
-        assert_eq!(motion(&[5_008]), [GateMotion::Frozen; 2]);
+        assert_eq!(motion(&[5_008]), frozen());
         // The timers of two interfaces with the same times look alike, but there must be two.
         let alike = [gates("a", 7), gates("b", 1_007)];
         let motion = |expiries: &[u64]| motion_of(&alike, "a", &list(expiries));
