@@ -128,7 +128,8 @@ fn clock_mode_and_delta_are_compared() {
     assert_eq!(faults(&[clock], &request()), [expected]);
     let deadline = etf(ROOT, 1, "").replace(r#"deadline_mode":"off"#, r#"deadline_mode":"on"#);
     let expected = "ETF of eth0 is in deadline mode, and the launch times are no deadlines: it drops every frame";
-    assert_eq!(faults(&[deadline.clone()], &request()), [expected]);
+    let found = faults(std::slice::from_ref(&deadline), &request());
+    assert_eq!(found, [expected]);
     // Then the discipline asks no socket for its mode.
     let unchecked = deadline.replace(r#"check":"off"#, r#"check":"on"#);
     assert_eq!(faults(&[unchecked], &request()), [""; 0]);
