@@ -168,13 +168,15 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
-    if let Some(recorder) = recorder {
-        let core = |_| request.core;
-        late_causes::print(&recorder.finish(), request.control.json, &core);
+    let late = recorder.map(|recorder| recorder.finish());
+    let core = |_| request.core;
+    if let Some(late) = &late {
+        late_causes::print(late, request.control.json, &core);
     }
     if let Some((path, file)) = trace_output {
+        let late = late.and_then(|late| late_causes::trace_line(&late, &core));
         let notes = facts.notes(run, &control, request.end, &application, &report);
-        write_trace(file, &result, &notes).map_err(|error| advice::trace(path, &error))?;
+        write_trace(file, &result, &notes, late).map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
         (Some(torn), _) => Err(explain::with_help(
@@ -360,6 +362,7 @@ fn write_trace(
     file: File,
     result: &result::LoopResult<'_>,
     notes: &TraceNotes,
+    late: Option<(&'static str, String)>,
 ) -> std::io::Result<()> {
     let control = result.control;
     let lines = notes.lines()?;
@@ -369,6 +372,9 @@ fn write_trace(
     }
     for (name, value) in &lines {
         description.push((name, value.clone()));
+    }
+    if let Some((name, causes)) = late {
+        description.push((name, causes));
     }
     let trace = &result.application.trace;
     trace_file::write(&mut BufWriter::new(file), &description, trace)
