@@ -19,7 +19,7 @@ use takt_tests::binary;
 use takt_tests::clock_steps::STEPS;
 use takt_ua::{NodeId, Variant};
 
-use crate::ready_made;
+use crate::{Outcome, ready_made};
 
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -51,6 +51,11 @@ fn configuration(port: u16) -> String {
         data_set_name = "Out"
         "#
     )
+}
+
+/// Boots the machine, in which [`inside`] runs.
+pub fn publishers_and_loops_follow_a_clock_that_is_set() -> Outcome {
+    ready_made::boot("clock")
 }
 
 /// Runs in the machine.

@@ -139,7 +139,7 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         ));
         tests.push((
             "clock::publishers_and_loops_follow_it_in_the_ready_made_kernel".to_owned(),
-            Box::new(|_| ready_made::boot("clock")),
+            Box::new(|_| clock::publishers_and_loops_follow_a_clock_that_is_set()),
         ));
         tests.push((
             "gates::frozen_ones_are_found_in_the_ready_made_kernel".to_owned(),
