@@ -43,6 +43,7 @@ mod ua_structure;
 mod ua_text;
 mod ua_variant;
 mod ua_view;
+mod wakeup_trace;
 mod wire_chunks;
 mod wire_discovery;
 mod wire_raw_data;
@@ -104,6 +105,7 @@ const TARGETS: &[(&str, Run)] = targets![
     ua_text,
     ua_variant,
     ua_view,
+    wakeup_trace,
     wire_chunks,
     wire_discovery,
     wire_raw_data,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use takt_link::{LaunchDrops, open_receiver, open_sender};
+use takt_link::{LaunchDrops, WithoutRoom, open_receiver, open_sender};
 use takt_pubsub::publisher::{DataSource, WriterGroup};
 use takt_pubsub::runtime::{LinkPlan, reader_links, writer_group_link};
 use takt_pubsub::subscriber::{DataTarget, Subscriber};
@@ -13,6 +13,7 @@ use takt_rt::clock::Clock;
 use takt_rt::cyclic::Cyclic;
 use takt_rt::faults::PageFaults;
 use takt_ua::structures::PubSubConfiguration2DataType;
+use takt_wakeup::{WatchStart, prepare};
 
 use crate::added_latency::AddedLatency;
 use crate::application::ControlApplication;
@@ -20,7 +21,6 @@ use crate::deadline::Misses;
 use crate::error::ControlError;
 use crate::inputs::{Inputs, NotingTarget};
 use crate::options::ControlOptions;
-use crate::preparation::prepare;
 use crate::report::{ControlReport, LoopEnding};
 use crate::running::{Links, Running};
 use crate::schedule::{Schedule, Sending};
@@ -37,6 +37,7 @@ pub struct ControlLoop {
     cyclic: Cyclic,
     options: ControlOptions,
     added_latency: Option<Box<dyn AddedLatency>>,
+    watch_start: Option<WatchStart>,
 }
 
 impl ControlLoop {
@@ -64,6 +65,8 @@ impl ControlLoop {
             });
         };
         let mut link = options.link.clone();
+        // The next message has newer values than one that waits.
+        link.without_room = WithoutRoom::Discard;
         link.launch_times = match options.sending {
             Sending::LaunchTime { mode, .. } => Some(mode),
             _ => None,
@@ -94,6 +97,7 @@ impl ControlLoop {
             cyclic,
             options,
             added_latency: None,
+            watch_start: None,
         })
     }
 
@@ -101,6 +105,13 @@ impl ControlLoop {
     #[must_use]
     pub fn with_added_latency(mut self, added: Box<dyn AddedLatency>) -> Self {
         self.added_latency = Some(added);
+        self
+    }
+
+    /// Watches the beginnings of cycles, so that a [`Recorder`](takt_wakeup::Recorder) tells why some were late.
+    #[must_use]
+    pub fn with_watch(mut self, start: WatchStart) -> Self {
+        self.watch_start = Some(start);
         self
     }
 
@@ -129,12 +140,14 @@ impl ControlLoop {
             mut cyclic,
             options,
             added_latency,
+            watch_start,
         } = self;
         let open = |link: &LinkPlan| open_receiver(&link.address, &link.options);
         let mut links = Links {
             sender: open_sender(&sender.address, &sender.options)?,
             receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
         };
+        let mut watch = watch_start.and_then(|start| start.of_this_thread());
         // After the links: opening them allocates and waits, which a real-time thread must not.
         let prepared = prepare(&options.real_time);
         let mut running = Running {
@@ -148,7 +161,9 @@ impl ControlLoop {
             received: 0,
             refused: 0,
             last_refusal: None,
-            sent: 0,
+            unclaimed: None,
+            made: 0,
+            unmade: 0,
             send_errors: 0,
             last_error: None,
             fresh: 0,
@@ -165,7 +180,10 @@ impl ControlLoop {
             received: 0,
             refused: 0,
             last_refusal: None,
+            unclaimed: None,
             receive_losses: Losses::default(),
+            attempts: 0,
+            unmade: 0,
             sent: 0,
             send_errors: 0,
             last_error: None,
@@ -189,6 +207,9 @@ impl ControlLoop {
                 break;
             }
             let cycle = cyclic.wait();
+            if let Some(watch) = &mut watch {
+                watch.note(&cycle);
+            }
             if !publishes {
                 drained += 1;
                 running.drain(&cycle, &mut links, application);
@@ -218,16 +239,20 @@ impl ControlLoop {
         let launch_drops = links.sender.launch_drops();
         let mut send_losses = Losses::default();
         send_losses.add(LossCause::LaunchTime, launch_drops.missed);
-        send_losses.add_link(&links.sender.close());
+        let sender = links.sender.close();
+        send_losses.add_link(&sender);
         Ok(ControlReport {
             launch_drops,
             receive_losses,
             send_losses,
             last_refusal: running.last_refusal.map(|error| error.to_string()),
+            unclaimed: running.unclaimed,
             page_faults: page_faults.minor + page_faults.major,
             received: running.received,
             refused: running.refused,
-            sent: running.sent,
+            attempts: running.made + running.unmade,
+            unmade: running.unmade,
+            sent: sender.messages,
             send_errors: running.send_errors,
             last_error: running.last_error.map(|error| error.to_string()),
             missed: running.misses.sum,

@@ -5,8 +5,10 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use takt_control::ControlReport;
 
 use crate::run_directory::RunDirectoryError;
+use crate::scenario_loop::LoopEnd;
 
 /// Name of the file.
 pub const CASE_RECORD: &str = "case.json";
@@ -16,6 +18,13 @@ pub const CASE_RECORD: &str = "case.json";
 pub struct CaseRecord {
     /// Kind of the devices that joined the nodes: `veth`.
     pub device: String,
+    /// True if the devices kept launch times and gates where the scenario has offloads; false if the kernel did so, whatever the scenario
+    /// says.
+    #[serde(default)]
+    pub has_offloads: bool,
+    /// Time that captures have of a sent frame (T2, T6).
+    #[serde(default)]
+    pub sent_stamp: SentStamp,
     /// Beginning of cycle 0: nanoseconds of CLOCK_TAI. A simulation has its time 0 there.
     #[serde(default)]
     pub beginning_nanos: i64,
@@ -30,6 +39,18 @@ pub struct CaseRecord {
     pub cross_traffic: Vec<TrafficRecord>,
     /// Captures, one per port.
     pub captures: Vec<CaptureRecord>,
+}
+
+/// Time that captures have of a frame that a port sends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SentStamp {
+    /// Time at which the driver gets the frame, a software time stamp. The frame leaves later: by the wait in the card's queue, for its
+    /// launch time, and for its gate.
+    #[default]
+    Driver,
+    /// Time of the first bit on the wire, by the clock of the device.
+    FirstBit,
 }
 
 /// Counts of an end of an application.
@@ -95,6 +116,33 @@ pub struct CaptureRecord {
     pub lost: u64,
     /// Number of frames of each flow, by its name. A flow leaves or enters by the port, never both.
     pub flows: Vec<(String, u64)>,
+}
+
+impl EndRecord {
+    /// Returns the record of an end of an application from the numbers of its loop.
+    #[must_use]
+    pub fn of(application: &str, end: LoopEnd, report: &ControlReport) -> Self {
+        let unset = report.preparations.iter();
+        let unset =
+            unset.filter_map(|it| Some(format!("{}: {}", it.setting, it.problem.as_ref()?)));
+        Self {
+            application: application.to_owned(),
+            end: end.name().to_owned(),
+            cycles: report.cycles,
+            overruns: report.overruns,
+            clock_steps: report.clock_steps,
+            max_wake_up_latency_nanos: report.max_wake_up_latency_nanos,
+            sent: report.sent,
+            received: report.received,
+            refused: report.refused,
+            send_errors: report.send_errors,
+            last_error: report.last_error.clone(),
+            launch_refused: report.launch_drops.refused,
+            launch_invalid: report.launch_drops.invalid,
+            launch_missed: report.launch_drops.missed,
+            unset: unset.collect(),
+        }
+    }
 }
 
 impl CaseRecord {

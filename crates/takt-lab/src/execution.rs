@@ -46,6 +46,7 @@ pub fn execute(
         ("kernel", fact(kernel.release())),
         ("architecture", fact(kernel.machine())),
         ("links", device.name().to_owned()),
+        ("offload", offload(device).to_owned()),
     ];
     for (name, value) in facts {
         description.host.insert(name.to_owned(), value);
@@ -88,6 +89,14 @@ pub fn execute(
         description.write(directory)?;
     }
     Ok(description)
+}
+
+/// Returns the offloads of the devices in words.
+fn offload(device: &dyn LinkDevice) -> &'static str {
+    match device.has_offloads() {
+        true => "launch times and gates where the scenario offloads them",
+        false => "none",
+    }
 }
 
 /// Returns true for errors that all further cases would have, too.

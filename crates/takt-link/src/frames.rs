@@ -36,6 +36,12 @@ const BUFFER: i32 = 16 << 20;
 /// Number of frames of one system call.
 const BATCH: usize = 64;
 
+// Instructions of a filter.
+const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS
+const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+
 /// Parts of a heard frame: its length, tag and time are in control messages.
 const PARTS: Parts = Parts {
     name: false,
@@ -116,7 +122,8 @@ pub struct HeardFrame<'a> {
     pub length: usize,
     /// 802.1Q tag that the kernel or the card took out.
     pub tag: Option<VlanTag>,
-    /// Time at which the kernel handed the frame to the driver or got it from there.
+    /// Time at which the kernel handed the frame to the driver or got it from there. Of a frame that a device marks when it is sent
+    /// ([`FrameListener::open_marked`]), the time that the device gives.
     pub time: Option<ReceiveTime>,
 }
 
@@ -128,6 +135,19 @@ impl FrameListener {
     pub fn open(interface: &str, others: u16) -> Result<Self, LinkError> {
         Self::open_with(interface, LONGEST_FRAME, |fd| {
             sockets::attach_filter(fd, &shortening(others))
+                .map_err(|errno| LinkError::open("set the filter", errno))
+        })
+    }
+
+    /// Opens such a listener which hears of the frames that the interface sends only those with a mark (`SO_MARK`). A device can hold
+    /// frames for launch times and gates; one that hands them to listeners once more when it sends them marks them.
+    ///
+    /// # Errors
+    /// There is no such interface, or rights are missing.
+    pub fn open_marked(interface: &str, others: u16, mark: u32) -> Result<Self, LinkError> {
+        Self::open_with(interface, LONGEST_FRAME, |fd| {
+            let filter = [&only_marked(mark)[..], &shortening(others)].concat();
+            sockets::attach_filter(fd, &filter)
                 .map_err(|errno| LinkError::open("set the filter", errno))
         })
     }
@@ -150,6 +170,20 @@ impl FrameListener {
     /// There is no such interface, or rights are missing.
     pub fn open_received(interface: &str) -> Result<Self, LinkError> {
         Self::open_with(interface, LONGEST_FRAME, ignore_sent)
+    }
+
+    /// Opens a listener that keeps whole frames with the EtherType of UADP which the interface receives, tagged or not, and hears
+    /// no others.
+    ///
+    /// # Errors
+    /// There is no such interface, or rights are missing.
+    pub fn open_received_uadp(interface: &str) -> Result<Self, LinkError> {
+        Self::open_with(interface, LONGEST_FRAME, |fd| {
+            // A filter that keeps 0 bytes of a frame drops it.
+            sockets::attach_filter(fd, &shortening(0))
+                .map_err(|errno| LinkError::open("set the filter", errno))?;
+            ignore_sent(fd)
+        })
     }
 
     fn open_with(
@@ -253,11 +287,23 @@ fn auxiliary(control: &[u8]) -> (Option<usize>, Option<VlanTag>) {
     )
 }
 
+/// Returns the beginning of a filter: it drops sent frames without a mark. Other frames go on with the next instruction.
+fn only_marked(mark: u32) -> [Instruction; 5] {
+    // The kernel has data beside the frame behind this offset (linux/filter.h, SKF_AD_OFF).
+    const BESIDE: i32 = -0x1000;
+    const PACKET_TYPE: u32 = (BESIDE + 4).cast_unsigned();
+    const MARK: u32 = (BESIDE + 20).cast_unsigned();
+    [
+        (LOAD_WORD, 0, 0, PACKET_TYPE),
+        (IF_EQUAL, 0, 3, libc::PACKET_OUTGOING.into()),
+        (LOAD_WORD, 0, 0, MARK),
+        (IF_EQUAL, 1, 0, mark),
+        (RETURN, 0, 0, 0),
+    ]
+}
+
 /// Returns a filter that keeps whole frames with the EtherType of UADP, tagged or not, and `others` bytes of all other frames.
 fn shortening(others: u16) -> [Instruction; 7] {
-    const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS
-    const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
-    const RETURN: u16 = 0x06; // BPF_RET | BPF_K
     [
         // Jumps count from the next instruction.
         (LOAD_HALF, 0, 0, 12),
@@ -279,11 +325,18 @@ mod tests {
 
     /// Runs a filter as the kernel does: the number of bytes that are kept.
     fn kept(program: &[Instruction], frame: &[u8]) -> u32 {
+        kept_with(program, frame, 0, 0)
+    }
+
+    /// Runs a filter for a frame with a packet type and a mark.
+    fn kept_with(program: &[Instruction], frame: &[u8], packet_type: u8, mark: u32) -> u32 {
         let (mut place, mut value) = (0, 0_u32);
         loop {
             let (code, if_true, if_false, operand) = program[place];
             place += 1;
             match code {
+                0x20 if operand == 0xFFFF_F004 => value = packet_type.into(),
+                0x20 if operand == 0xFFFF_F014 => value = mark,
                 0x28 => {
                     let at = operand as usize;
                     let Some(bytes) = frame.get(at..at + 2) else {
@@ -309,6 +362,17 @@ mod tests {
         for types in [&[0x08, 0][..], &[0x81, 0, 0x60, 5, 8, 0], &[0x88, 0xB5]] {
             assert_eq!(kept(&program, &frame(types)), 64);
         }
+    }
+
+    #[test]
+    fn sent_frames_are_heard_with_the_mark_only() {
+        let frame = [&[0; 12][..], &[0xB6, 0x2C], &[0; 100]].concat();
+        let program = [&only_marked(7)[..], &shortening(64)].concat();
+        let kept = |packet_type, mark| kept_with(&program, &frame, packet_type, mark);
+        let (received, sent) = (libc::PACKET_HOST, libc::PACKET_OUTGOING);
+        assert_eq!(kept(sent, 7), u32::MAX);
+        assert_eq!(kept(sent, 0), 0);
+        assert_eq!([kept(received, 0), kept(received, 7)], [u32::MAX; 2]);
     }
 
     #[test]

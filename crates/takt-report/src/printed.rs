@@ -2,8 +2,9 @@
 
 use takt_figures::{Column, Report, Table};
 
-use crate::comparison::{ComparedRun, Requirement, RoundTripKind};
+use crate::comparison::{ComparedRun, Requirement, Resolution, RoundTripKind};
 use crate::entries::Entries;
+use crate::trace_points::round_trip;
 use crate::{json, page, tables};
 
 /// Prints the comparison of a run, and the verdicts of these requirements.
@@ -26,9 +27,15 @@ pub fn print(
     }
     for kind in RoundTripKind::ALL {
         report.line("");
-        report.line(format!("round trip ({})", kind.name()));
+        let name = round_trip(kind, run.sent_stamp());
+        report.line(format!("round trip ({name})"));
         report.table(&tables::round_trips(run, &entries, kind));
     }
+    report.line("");
+    report.line("one way (wire)");
+    report.table(&tables::one_way(run, &entries));
+    let resolution = Resolution::of(&run.description);
+    report.note(&format!("resolution: {resolution}"));
     for requirement in required {
         report.line("");
         report.line(format!("{} ({})", requirement.title, requirement.source));

@@ -5,6 +5,7 @@ use takt_scenario::{Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Scena
 use crate::application::{Cycles, Generator};
 use crate::choice::Chooser;
 use crate::discipline::QueueingDiscipline;
+use crate::driver::Driver;
 use crate::latency::Latency;
 use crate::options::{Adversary, Model, RunOptions};
 use crate::port::{Interference, Port};
@@ -77,11 +78,6 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
     let port = &scenario.ports[id.0];
     let link = &scenario.links[port.link.0];
     let rate = LineRate::new(link.rate.0);
-    let ring = match options.model {
-        // `Port::new` takes 0 for a port without a driver.
-        Model::Linux => options.driver_queue.max(1),
-        Model::Ieee => 0,
-    };
     let clock = clock(scenario, port.node);
     let shift = options
         .adversary
@@ -89,12 +85,17 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
         .and_then(|adversary| adversary.gates.get(id.0).copied());
     let shift = shift.unwrap_or_default();
     let discipline = QueueingDiscipline::new(&port.discipline, rate, clock, shift, options.model);
+    let driver = (options.model == Model::Linux).then(|| {
+        let gates = QueueingDiscipline::device_gates(&port.discipline, shift, options.model);
+        let (classes, frames) = (discipline.classes(), options.driver_queue.max(1));
+        Driver::new(&port.discipline, classes, frames, gates, rate)
+    });
     let mut built = Port::new(
         discipline,
         rate,
         link.length.propagation().into(),
         clock,
-        ring,
+        driver,
     );
     let choice = options
         .adversary

@@ -24,6 +24,10 @@ pub(crate) struct Frame {
     pub(crate) published: Time,
     /// Time at which it departed on this way, of two.
     pub(crate) departed: Time,
+    /// Time at which its first bit left the first port of its application's message: of a message that comes back, on the way there (T2).
+    pub(crate) first_bit: Time,
+    /// Time at which its first bit left the first port of this way: T2 or T6.
+    pub(crate) began: Time,
     /// Time at which it came to the current port.
     pub(crate) queued: Time,
 }
@@ -76,9 +80,16 @@ impl Frames {
         &mut self.places[place as usize]
     }
 
-    /// Records that the frame has passed a port, and reaches the end of the link at `arrival`.
-    pub(crate) fn pass(&mut self, place: u32, arrival: Time) -> &Frame {
+    /// Records that the frame passes a port from `now` on, and reaches the end of the link at `arrival`. `is_return` is true on the way
+    /// back from a loopback.
+    pub(crate) fn pass(&mut self, place: u32, now: Time, arrival: Time, is_return: bool) -> &Frame {
         let frame = &mut self.places[place as usize];
+        if frame.hop == 0 {
+            frame.began = now;
+            if !is_return {
+                frame.first_bit = now;
+            }
+        }
         self.hops[place as usize * self.most_hops + usize::from(frame.hop)] =
             arrival - frame.queued;
         // A txtime belongs to the socket buffer of the sending host. A bridge receives a frame without one.

@@ -69,6 +69,7 @@ mod choice;
 mod clock;
 mod cross_traffic_times;
 pub mod discipline;
+mod driver;
 mod drops;
 mod frames;
 mod genes;

@@ -16,6 +16,8 @@ pub(crate) struct Arrival {
     pub(crate) handed_over: Time,
     pub(crate) published: Time,
     pub(crate) departed: Time,
+    pub(crate) first_bit: Time,
+    pub(crate) began: Time,
     pub(crate) arrived: Time,
 }
 

@@ -14,6 +14,8 @@ pub struct Message {
     pub counter: u64,
     /// Time at which it was published: given to the first port, or, with a txtime, the time at which that port may send it.
     pub published: Time,
+    /// Time at which its first bit left the first port of its Publisher (T2); 0 if it never did.
+    pub first_bit: Time,
     /// Time at which it ended.
     pub ended: Time,
     /// Kind of the end.

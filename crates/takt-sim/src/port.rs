@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::choice::Chooser;
 use crate::discipline::{Drops, Packet, QueueingDiscipline, Release};
+use crate::driver::Driver;
 use crate::{LineRate, NodeClock, Time};
 
 /// Interfering frames of lower priority from an adversary.
@@ -39,9 +40,8 @@ pub(crate) struct Port {
     rate: LineRate,
     pub(crate) propagation: Time,
     clock: NodeClock,
-    /// Frames of each class that were handed to the driver. Empty if frames are chosen when the link is free.
-    rings: Vec<VecDeque<Packet>>,
-    ring_size: usize,
+    /// Frames that were handed to the driver; `None` if frames are chosen when the link is free.
+    driver: Option<Driver>,
     /// Qdiscs that hand frames to the driver: one for each class, or one for all.
     qdiscs: Vec<Qdisc>,
     waiting: usize,
@@ -62,18 +62,17 @@ pub(crate) struct Action {
 }
 
 impl Port {
-    /// Makes a port whose classes hand so many frames each to the driver before the link is free; 0 for none.
+    /// Makes a port whose classes hand frames to a driver before the link is free, if there is one.
     pub(crate) fn new(
         discipline: QueueingDiscipline,
         rate: LineRate,
         propagation: Time,
         clock: NodeClock,
-        ring_size: usize,
+        driver: Option<Driver>,
     ) -> Self {
-        let classes = if ring_size == 0 {
-            0
-        } else {
-            discipline.classes()
+        let classes = match &driver {
+            Some(_) => discipline.classes(),
+            None => 0,
         };
         let all = (0..classes).fold(0u16, |all, class| all | 1 << class);
         let groups: Vec<u16> = match discipline.has_classes_apart() {
@@ -93,10 +92,7 @@ impl Port {
             rate,
             propagation,
             clock,
-            rings: (0..classes)
-                .map(|_| VecDeque::with_capacity(ring_size))
-                .collect(),
-            ring_size,
+            driver,
             waiting: 0,
             busy_until: Time::ZERO,
             planned: Time::MAX,
@@ -108,7 +104,7 @@ impl Port {
     /// Adds a frame.
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         // No frame waited when the link became free, so no event was planned then. The discipline learns of it now.
-        if self.ring_size == 0 && self.waiting == 0 && self.busy_until <= now {
+        if self.driver.is_none() && self.waiting == 0 && self.busy_until <= now {
             self.discipline
                 .found_empty(self.clock.local(self.busy_until));
         }
@@ -118,7 +114,7 @@ impl Port {
         for qdisc in &mut self.qdiscs {
             qdisc.is_due |= qdisc.classes >> class & 1 == 1;
         }
-        if self.ring_size > 0
+        if self.driver.is_some()
             && self.discipline.is_bypassed_when_empty()
             && let [qdisc] = self.qdiscs.as_mut_slice()
             && qdisc.released.is_empty()
@@ -148,10 +144,13 @@ impl Port {
     /// Acts, and returns the action.
     pub(crate) fn act(&mut self, now: Time, drops: &mut Drops) -> Action {
         let dropped = drops.len();
-        let (packet, wake) = if self.ring_size == 0 {
-            self.choose(now, drops)
-        } else {
-            self.take_from_rings(now, drops)
+        let (packet, wake) = match self.driver.take() {
+            None => self.choose(now, drops),
+            Some(mut driver) => {
+                let taken = self.take_from_driver(&mut driver, now, drops);
+                self.driver = Some(driver);
+                taken
+            }
         };
         self.waiting -= drops.len() - dropped;
         let mut action = Action::default();
@@ -200,47 +199,60 @@ impl Port {
         }
     }
 
-    /// Lets qdiscs that are due hand frames to the driver while that has room. The hardware sends the highest class first.
-    fn take_from_rings(&mut self, now: Time, drops: &mut Drops) -> (Option<Packet>, Time) {
-        self.run_qdiscs(now, drops);
-        let mut sent = None;
-        if now >= self.busy_until
-            && let Some(class) = self.rings.iter().position(|ring| !ring.is_empty())
-        {
-            sent = self.rings[class].pop_front();
-            // The ring has room again, and the driver wakes its qdisc.
-            for qdisc in &mut self.qdiscs {
-                qdisc.is_due |= qdisc.classes >> class & 1 == 1;
+    /// Lets qdiscs that are due hand frames to the driver while that has room. The hardware sends the highest class that may send first.
+    fn take_from_driver(
+        &mut self,
+        driver: &mut Driver,
+        now: Time,
+        drops: &mut Drops,
+    ) -> (Option<Packet>, Time) {
+        self.run_qdiscs(driver, now, drops);
+        let (mut sent, mut wake) = (None, Time::MAX);
+        if now >= self.busy_until {
+            match driver.ready(self.clock.local(now)) {
+                Ok(class) => {
+                    sent = driver.take(class);
+                    // The ring has room again, and the driver wakes its qdisc.
+                    for qdisc in &mut self.qdiscs {
+                        qdisc.is_due |= qdisc.classes >> class & 1 == 1;
+                    }
+                    self.run_qdiscs(driver, now, drops);
+                }
+                Err(Time::MAX) => {}
+                Err(time) => wake = self.clock.global(time),
             }
-            self.run_qdiscs(now, drops);
         }
         let watchdogs = self.qdiscs.iter().map(|qdisc| qdisc.watchdog);
-        (sent, watchdogs.min().unwrap_or(Time::MAX))
+        (sent, watchdogs.fold(wake, Time::min))
     }
 
-    fn run_qdiscs(&mut self, now: Time, drops: &mut Drops) {
+    fn run_qdiscs(&mut self, driver: &mut Driver, now: Time, drops: &mut Drops) {
         for index in 0..self.qdiscs.len() {
             if std::mem::take(&mut self.qdiscs[index].is_due) {
-                self.qdiscs[index].watchdog = self.fill_rings(index, now, drops);
+                self.qdiscs[index].watchdog = self.fill_rings(driver, index, now, drops);
             }
         }
     }
 
     /// Hands frames of a qdisc to the driver. Returns the time at which to continue, if nothing happens before.
-    fn fill_rings(&mut self, index: usize, now: Time, drops: &mut Drops) -> Time {
+    fn fill_rings(
+        &mut self,
+        driver: &mut Driver,
+        index: usize,
+        now: Time,
+        drops: &mut Drops,
+    ) -> Time {
         let local = self.clock.local(now);
-        let ring_size = self.ring_size;
         let qdisc = &mut self.qdiscs[index];
         let is_alone = qdisc.classes.is_power_of_two();
         loop {
             while let Some((packet, class)) = qdisc.released.pop_front() {
-                let ring = &mut self.rings[usize::from(class)];
-                if ring.len() >= ring_size {
+                if driver.is_full(class.into()) {
                     // No timer is needed: the qdisc runs again when the hardware has taken a frame from this ring.
                     qdisc.released.push_front((packet, class));
                     return Time::MAX;
                 }
-                ring.push_back(packet);
+                driver.push(class.into(), packet, local, drops);
             }
             // The qdisc of one class looks whether the driver has room. That of several classes does not: the kernel learns of it when
             // it hands the frame over.
@@ -248,7 +260,7 @@ impl Port {
                 Some((_, class)) => Some(usize::from(class)),
                 None => is_alone.then(|| qdisc.classes.trailing_zeros() as usize),
             };
-            if watched.is_some_and(|class| self.rings[class].len() >= ring_size) {
+            if watched.is_some_and(|class| driver.is_full(class)) {
                 return Time::MAX;
             }
             let first = match qdisc.of_other_class.take() {

@@ -161,8 +161,10 @@ pub struct FlowStatistics {
     pub sent: u64,
     /// Number of frames that arrived.
     pub received: u64,
-    /// Time from the first port to the last bit's arrival.
+    /// Time from the first port's queue to the last bit's arrival; with a txtime, from the time at which that port may send.
     pub one_way: Delays,
+    /// Time from the first bit at the first port to the last bit's arrival. Of applications only.
+    pub one_way_from_first_bit: Delays,
     /// Time between one arrival and the next.
     pub spacing: Summary,
     /// Time at each port of the way, from its queue to the other end of its link.
@@ -178,6 +180,7 @@ impl FlowStatistics {
             sent: 0,
             received: 0,
             one_way: Delays::new(digits),
+            one_way_from_first_bit: Delays::new(digits),
             spacing: Summary::new(digits),
             hops: vec![Extremes::default(); hops],
             lost: Vec::new(),
@@ -232,6 +235,8 @@ pub struct ApplicationStatistics {
     /// Round trip on the wire, of loopbacks only: from the first port's queue, or from the time at which that port may send the
     /// message, to the last bit that comes back.
     pub round_trip: Delays,
+    /// The same from the first bit that leaves the first port (T2).
+    pub round_trip_from_first_bit: Delays,
     /// Round trip of the application, of loopbacks only: from the Publisher's thread that hands the message over (T1) to the one
     /// that takes it when it is back (T8).
     pub application_round_trip: Delays,
@@ -253,6 +258,7 @@ impl ApplicationStatistics {
         Self {
             published: 0,
             round_trip: Delays::new(digits),
+            round_trip_from_first_bit: Delays::new(digits),
             application_round_trip: Delays::new(digits),
             counters: Counters::default(),
             overwritten: 0,

@@ -7,6 +7,17 @@ use crate::quantile::Quantile;
 /// Longest time of a [`TimeHistogram`] with a fixed size: one minute. Longer times count as this one.
 const LONGEST: u64 = 60_000_000_000;
 
+/// Bin of a [`TimeHistogram`] with its number of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeBin {
+    /// Shortest time of the bin, in nanoseconds.
+    pub lower: u64,
+    /// Shortest time of the bin after it, in nanoseconds.
+    pub end: u64,
+    /// Number of times.
+    pub count: u64,
+}
+
 /// Times in whole nanoseconds, kept to two or three significant digits. Quantiles are those by the nearest rank, of times that are
 /// rounded up to these digits.
 #[derive(Debug, Clone)]
@@ -75,6 +86,18 @@ impl TimeHistogram {
         self.0.value_at_quantile(quantile.share())
     }
 
+    /// Returns the bins with times, in ascending order. Bins between them are empty.
+    pub fn bins(&self) -> impl Iterator<Item = TimeBin> {
+        self.0.iter_recorded().map(|value| TimeBin {
+            lower: self.0.lowest_equivalent(value.value_iterated_to()),
+            end: self
+                .0
+                .highest_equivalent(value.value_iterated_to())
+                .saturating_add(1),
+            count: value.count_since_last_iteration(),
+        })
+    }
+
     /// Returns the distribution: each different time, and the share of times that are at most that long.
     pub fn distribution(&self) -> impl Iterator<Item = (u64, f64)> {
         let mut seen = 0;
@@ -125,6 +148,25 @@ mod tests {
         let mut growing = TimeHistogram::growing(3);
         growing.record(2 * LONGEST);
         assert!(growing.max() >= 2 * LONGEST);
+    }
+
+    #[test]
+    fn bins_have_all_times_within_their_bounds() {
+        let mut histogram = TimeHistogram::of_a_minute();
+        let times = [0, 7, 7, 2048, 100_000, 100_049, 1_000_000_000];
+        for nanos in times {
+            histogram.record(nanos);
+        }
+        let bins: Vec<TimeBin> = histogram.bins().collect();
+        assert!(bins.windows(2).all(|pair| pair[0].end <= pair[1].lower));
+        for bin in &bins {
+            let within = times
+                .iter()
+                .filter(|nanos| (bin.lower..bin.end).contains(nanos));
+            assert_eq!(within.count() as u64, bin.count, "{bin:?}");
+            assert!(bin.end - bin.lower <= 1 + bin.lower / 1000, "{bin:?}");
+        }
+        assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 7);
     }
 
     #[test]

@@ -16,6 +16,6 @@ mod quantile;
 mod sorted_times;
 
 pub use goal_verdict::GoalVerdict;
-pub use histogram::TimeHistogram;
+pub use histogram::{TimeBin, TimeHistogram};
 pub use quantile::Quantile;
 pub use sorted_times::{Estimate, SortedTimes, median_ranks};

@@ -27,6 +27,7 @@ mod subscribe;
 mod trust;
 mod tsn;
 mod values;
+mod wakeup;
 
 use clap::Parser;
 
@@ -43,7 +44,10 @@ pub use given::Given;
 pub use groups::{Command, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup};
 pub use history::HistoryArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
-pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
+pub use lab::{
+    LabBackend, LabBundleArguments, LabCollectArguments, LabCommand, LabInsideArguments,
+    LabRunArguments, LabSetupArguments,
+};
 pub use mqtt::MqttArguments;
 pub use publish::PublishArguments;
 pub use pubsub::{
@@ -72,6 +76,7 @@ pub use tsn::{
     TsnApplyArguments, TsnClearArguments, TsnCommand, TsnOffload, TsnParameters, TsnPlanArguments,
     TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments, TsnVerifyArguments,
 };
+pub use wakeup::{LoadKind, WakeUpArguments};
 
 /// Deterministic OPC UA: shared memory on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]

@@ -15,6 +15,10 @@ const TOLERANCE: i128 = 1_000;
 /// Messages of the application.
 const MESSAGES: u64 = 400;
 
+/// Messages that are compared. Cross traffic of the simulation ends with the last message, that of the lab a little later, and the last
+/// answers are on their way then.
+const COMPARED: u64 = MESSAGES - 2;
+
 /// Network of all cases: a line of two bridges at 100 Mbit/s, so that frames queue, and wake-up latencies of a few microseconds. A message
 /// has headers of 32 bytes and eight fields of 9 bytes, so that it has exactly the length that the scenario names.
 fn scenario(discipline: &str, application: &str) -> String {
@@ -68,6 +72,14 @@ pcp = 0
     )
 }
 
+/// Beginning of a discipline with gates.
+const GATES: &str = "[disciplines.chosen]\nscheduler = \"taprio\"\n\
+     entries = [{ gates = [\"A\"], interval = \"400 us\" }, { gates = [\"BE\"], interval = \"600 us\" }]\n";
+
+/// Bridges without launch times.
+const PLAIN: &str = "[disciplines.plain]\nscheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [6] }, { name = \"BE\" }]\n\
+     [[ports]]\nnode = \"bridge1\"\ndiscipline = \"plain\"\n[[ports]]\nnode = \"bridge2\"\ndiscipline = \"plain\"\n";
+
 /// Scenario of a discipline with this name.
 fn scenario_of(name: &str) -> String {
     let classes = |queue: &str| {
@@ -84,18 +96,33 @@ fn scenario_of(name: &str) -> String {
             &classes(", queue = \"cbs\", provisioning = \"20%\""),
             offset,
         ),
-        "etf" => scenario(
+        "etf" | "etf_offload" => scenario(
             &format!(
-                "{}[disciplines.plain]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [6] }}, {{ name = \"BE\" }}]\n\
-                 [[ports]]\nnode = \"bridge1\"\ndiscipline = \"plain\"\n[[ports]]\nnode = \"bridge2\"\ndiscipline = \"plain\"\n",
-                classes(", queue = \"etf\", delta = \"300 us\", offload = false")
+                "{}{PLAIN}",
+                classes(&format!(
+                    ", queue = \"etf\", delta = \"300 us\", offload = {}",
+                    name == "etf_offload"
+                ))
             ),
             "offset = \"150 us\"\ntxtime = true\n",
         ),
+        "assist" => scenario(
+            &format!(
+                "{GATES}txtime_assist = \"350 us\"\n\
+                 classes = [{{ name = \"A\", priorities = [6], queue = \"etf\", delta = \"300 us\" }}, {{ name = \"BE\" }}]\n{PLAIN}"
+            ),
+            offset,
+        ),
+        "taprio_offload" => scenario(
+            &format!(
+                "{GATES}offload = true\nclasses = [{{ name = \"A\", priorities = [6] }}, {{ name = \"BE\" }}]\n"
+            ),
+            offset,
+        ),
         _ => scenario(
-            "[disciplines.chosen]\nscheduler = \"taprio\"\n\
-             classes = [{ name = \"A\", priorities = [6] }, { name = \"BE\" }]\n\
-             entries = [{ gates = [\"A\"], interval = \"400 us\" }, { gates = [\"BE\"], interval = \"600 us\" }]\n",
+            &format!(
+                "{GATES}classes = [{{ name = \"A\", priorities = [6] }}, {{ name = \"BE\" }}]\n"
+            ),
             offset,
         ),
     }
@@ -130,6 +157,7 @@ impl Observer for Recorder {
     fn passage(&mut self, passage: &Passage) {
         if let Some(way) = way(passage.source)
             && passage.port == self.last[way]
+            && passage.counter < COMPARED
         {
             let nanos = i128::from(passage.arrived.as_picoseconds()) / 1000;
             // Counters of the applications begin with 1.
@@ -153,7 +181,7 @@ fn captured(recorded: &RecordedCase, file: &str, destination: u8) -> Arrivals {
         assert_eq!(frame.payload[32], 9, "{:02x?}", frame.payload);
         let counter = u64::from_le_bytes(*frame.payload[33..].first_chunk().unwrap());
         let time = i128::try_from(frame.nanos).unwrap() - beginning;
-        if (1..=MESSAGES).contains(&counter) {
+        if (1..=COMPARED).contains(&counter) {
             arrivals.entry(counter).or_insert(time);
         }
     }

@@ -74,6 +74,7 @@ pub fn run(case: &Case, backend: &TestedBackend) -> Outcome {
         panic!("{} cases", cases.len());
     };
     checks::all(case, &scenario, recorded, backend);
+    checks::launches(&scenario, recorded);
     for application in &scenario.applications {
         checks::analysis(&run.sandbox, recorded, &application.name);
     }

@@ -29,6 +29,14 @@ classes = [{ name = "A", priorities = [6], queue = "etf", delta = "400 us", offl
 scheduler = "taprio"
 classes = [{ name = "A", priorities = [6] }, { name = "BE" }]
 entries = [{ gates = ["A"], interval = "500 us" }, { gates = ["BE"], interval = "500 us" }]
+[disciplines.etf_offload]
+scheduler = "mqprio"
+classes = [{ name = "A", priorities = [6], queue = "etf", delta = "400 us" }, { name = "BE" }]
+[disciplines.taprio_offload]
+scheduler = "taprio"
+offload = true
+classes = [{ name = "A", priorities = [6] }, { name = "BE" }]
+entries = [{ gates = ["A"], interval = "500 us" }, { gates = ["BE"], interval = "500 us" }]
 "#;
 
 /// Application from host1 to another host.
@@ -75,7 +83,7 @@ fn discipline(name: &'static str, more: &str) -> Case {
     };
     // A bridge knows no launch times.
     let bridge = match name {
-        "etf" => "[[ports]]\nnode = \"bridge1\"\ndiscipline = \"mqprio\"\n",
+        "etf" | "etf_offload" => "[[ports]]\nnode = \"bridge1\"\ndiscipline = \"mqprio\"\n",
         _ => "",
     };
     let parts = [DISCIPLINES.to_owned(), bridge.to_owned(), application];
@@ -159,5 +167,8 @@ pcp = 1
         discipline("cbs", ""),
         discipline("etf", "txtime = true\noffset = \"600 us\""),
         discipline("taprio", ""),
+        // Where the devices have no offloads, these are etf and taprio in software.
+        discipline("etf_offload", "txtime = true\noffset = \"600 us\""),
+        discipline("taprio_offload", ""),
     ]
 }

@@ -145,6 +145,45 @@ fn frames(
     first.into_iter().cloned().collect()
 }
 
+/// Checks that messages leave at their launch time where the device keeps it: to the nanosecond, but for the clock that the kernel reads.
+pub fn launches(scenario: &Scenario, recorded: &RecordedCase) {
+    if recorded.record["has_offloads"] != true {
+        assert_eq!(recorded.record["sent_stamp"], "driver");
+        return;
+    }
+    assert_eq!(recorded.record["sent_stamp"], "first_bit");
+    let beginning = recorded.record["beginning_nanos"].as_i64().unwrap();
+    let offset = recorded.record["tai_offset_seconds"].as_i64().unwrap();
+    let beginning = i128::from(beginning) - i128::from(offset) * 1_000_000_000;
+    for flow in scenario.flows() {
+        let (FlowSource::Publish(id) | FlowSource::Return(id)) = flow.source else {
+            continue;
+        };
+        let application = &scenario.applications[id.0];
+        let first = flow.ports[0];
+        let queue = scenario.ports[first.0].discipline.queue_of(flow.pcp);
+        let launches = queue
+            .and_then(|queue| queue.launch())
+            .is_some_and(|etf| etf.offload);
+        if application.txtime.is_none() || !launches {
+            continue;
+        }
+        let cycle = i128::from(application.cycle.picos() / 1000);
+        let launch = i128::from(application.offset.picos() / 1000) % cycle;
+        let number = match flow.source {
+            FlowSource::Return(_) => 2 * id.0 + 2,
+            _ => 2 * id.0 + 1,
+        };
+        let mut frames = recorded.capture(&capture_of(scenario, first));
+        frames.retain(|frame| usize::from(frame.destination[5]) == number);
+        assert!(!frames.is_empty());
+        for frame in frames {
+            let left = (i128::try_from(frame.nanos).unwrap() - beginning).rem_euclid(cycle);
+            assert_eq!(left, launch, "{:?}", flow.source);
+        }
+    }
+}
+
 fn cross_traffic(scenario: &Scenario, recorded: &RecordedCase) {
     let records = recorded.record["cross_traffic"].as_array().unwrap();
     assert_eq!(records.len(), scenario.cross_traffic.len());

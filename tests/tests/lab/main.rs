@@ -19,7 +19,9 @@ mod cleanup;
 mod clock;
 mod disciplines;
 mod events;
+mod gates;
 mod mistakes;
+mod ready_made;
 mod recorded;
 mod report;
 mod shipped;
@@ -76,7 +78,16 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         Box::new(events::each_case_is_an_object),
     ));
     if !backend.is_host() {
-        for discipline in ["fq_codel", "mqprio", "cbs", "etf", "taprio"] {
+        for discipline in [
+            "fq_codel",
+            "mqprio",
+            "cbs",
+            "etf",
+            "taprio",
+            "etf_offload",
+            "taprio_offload",
+            "assist",
+        ] {
             let name = format!("agreement::{discipline}");
             let test = move |_: &TestedBackend| {
                 agreement::compare(discipline);
@@ -84,12 +95,19 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             };
             tests.push((name, Box::new(test)));
         }
-        let disciplines: [(&str, fn()); 5] = [
+        let disciplines: [(&str, fn()); 7] = [
             (
                 "etf_releases_and_drops",
                 disciplines::etf_releases_and_drops,
             ),
-            ("taprio_windows", disciplines::taprio_windows),
+            ("taprio_windows", || disciplines::taprio_windows(false)),
+            (
+                "etf_of_the_device_keeps_launch_times",
+                disciplines::etf_of_the_device_keeps_launch_times,
+            ),
+            ("taprio_windows_of_the_device", || {
+                disciplines::taprio_windows(true)
+            }),
             (
                 "cbs_keeps_its_idle_slope",
                 disciplines::cbs_keeps_its_idle_slope,
@@ -122,6 +140,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         tests.push((
             "clock::publishers_and_loops_follow_it_in_the_ready_made_kernel".to_owned(),
             Box::new(|_| clock::publishers_and_loops_follow_a_clock_that_is_set()),
+        ));
+        tests.push((
+            "gates::frozen_ones_are_found_in_the_ready_made_kernel".to_owned(),
+            Box::new(|_| ready_made::boot("gates")),
         ));
         tests.push((
             "uml::a_killed_run_leaves_no_process".to_owned(),
@@ -183,8 +205,13 @@ fn is_possible() -> bool {
 
 /// Runs the tests that the command line selects. The output is that of libtest, so that `./test` adds it up like any other.
 fn main() -> ExitCode {
-    if let Some(folder) = std::env::var_os(clock::INSIDE) {
-        clock::inside(folder.as_ref());
+    if let Some(test) = std::env::var_os(ready_made::INSIDE) {
+        let folder = std::env::var_os(ready_made::FOLDER).unwrap_or_default();
+        match test.to_str() {
+            Some("clock") => clock::inside(folder.as_ref()),
+            Some("gates") => gates::inside(folder.as_ref()),
+            _ => panic!("no test has a part with the name {}", test.display()),
+        }
         return ExitCode::SUCCESS;
     }
     let start = Instant::now();

@@ -62,7 +62,11 @@ pub fn a_run_is_beside_its_bounds(backend: &TestedBackend) -> Outcome {
         assert_eq!(reasons.is_empty(), !backend.is_host(), "{row}");
     }
     let html = std::fs::read_to_string(run.directory.join("report.html")).unwrap();
-    for kind in ["wire", "application"] {
+    let wire = match backend.is_host() {
+        true => "wire from the driver",
+        false => "wire from the first bit",
+    };
+    for kind in [wire, "application"] {
         assert!(html.contains(&format!(
             "Round trip ({kind}): bound, simulation and measurement"
         )));

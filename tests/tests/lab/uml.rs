@@ -8,11 +8,23 @@ use crate::Outcome;
 use crate::case::SandboxedRun;
 use crate::recorded::{self, number};
 
-/// Network with random forwarding delays, wake-up latencies and cross traffic.
+/// Network with random forwarding delays, wake-up latencies and cross traffic, with launch times and gates of the devices.
 const SCENARIO: &str = r#"
 version = 1
 name = "repeats"
+discipline = "etf"
 topology = { kind = "bridged", rate = "100 Mbit/s" }
+[disciplines.etf]
+scheduler = "mqprio"
+classes = [{ name = "A", priorities = [3], queue = "etf", delta = "100 us" }, { name = "BE" }]
+[disciplines.taprio]
+scheduler = "taprio"
+offload = true
+classes = [{ name = "A", priorities = [3] }, { name = "BE" }]
+entries = [{ gates = ["A"], interval = "200 us" }, { gates = ["BE"], interval = "300 us" }]
+[[ports]]
+node = "bridge1"
+discipline = "taprio"
 [[nodes]]
 name = "host1"
 wake_up_latency = { least = "1 us", most = "40 us" }

@@ -17,6 +17,7 @@ mod memory_group;
 #[cfg(feature = "patience")]
 mod pubsub_keys;
 mod secured_network;
+mod wakeup;
 
 use std::process::ExitCode;
 
@@ -31,5 +32,6 @@ fn main() -> ExitCode {
         #[cfg(feature = "patience")]
         ("pubsub_keys", pubsub_keys::tests()),
         ("secured_network", secured_network::tests()),
+        ("wakeup", wakeup::tests()),
     ])
 }

@@ -21,8 +21,13 @@ pub struct PortAnalyses {
     pub answers: Vec<Vec<Answer>>,
     /// Least bound of each stream from the arrival at its first queue on, in seconds.
     pub from_queue: Vec<Extended>,
+    /// Bound of each stream from the first bit of a frame on its first link, in seconds: the least one from the queue, or that of Total Flow
+    /// Analysis without the first queue.
+    pub from_first_bit: Vec<Extended>,
     /// Least bound of each way of a stream, from the arrival at the way's first queue to the next loopback, or to the end.
     pub ways: Vec<Vec<Extended>>,
+    /// Bound of each way from the first bit on its first link, as `from_first_bit`.
+    pub ways_from_first_bit: Vec<Vec<Extended>>,
 }
 
 /// Results of Total Flow Analysis that the other analyses need.
@@ -98,6 +103,8 @@ impl PortNetwork {
             total_flow: total_flow.clone(),
             answers: Vec::with_capacity(self.streams.len()),
             from_queue: Vec::with_capacity(self.streams.len()),
+            from_first_bit: Vec::with_capacity(self.streams.len()),
+            ways_from_first_bit: Vec::with_capacity(self.streams.len()),
             ways: Vec::with_capacity(self.streams.len()),
         };
         for stream in 0..self.streams.len() {
@@ -151,6 +158,16 @@ impl PortNetwork {
             // The only way is the whole path from the first queue on.
             of_ways = vec![least_from_queue.clone()];
         }
+        // The first bit is not before the arrival at the queue, so bounds from there hold as well.
+        let from_first_bit = |way: &Way<'_>, from_queue: &Extended| {
+            let bound = self.total_flow_from_first_bit(way, all.shaped);
+            bound.min(from_queue.clone())
+        };
+        let whole = from_first_bit(&self.whole_from_queue(stream), &least_from_queue);
+        let each = ways.iter().zip(&of_ways);
+        let each = each.map(|(way, from_queue)| from_first_bit(way, from_queue));
+        found.ways_from_first_bit.push(each.collect());
+        found.from_first_bit.push(whole);
         found.answers.push(answers);
         found.from_queue.push(least_from_queue);
         found.ways.push(of_ways);

@@ -108,8 +108,25 @@ impl PortNetwork {
 
     /// Returns the sum of the delays of Total Flow Analysis on a way.
     pub(super) fn total_flow_of_way(&self, way: &Way<'_>, bounds: &PortBounds) -> Extended {
+        self.total_flow_from(way, bounds, 0)
+    }
+
+    /// Returns the same from the first bit of a frame on the link behind the first queue: the time of the frame there, and the delays
+    /// behind it.
+    pub(super) fn total_flow_from_first_bit(&self, way: &Way<'_>, bounds: &PortBounds) -> Extended {
+        let Some((first, _)) = way.visits.first() else {
+            return Extended::Infinity;
+        };
+        let longest = &self.streams[way.stream].longest;
+        let sending = longest / self.ports[first.port].link_rate();
+        self.total_flow_from(way, bounds, 1).plus(&sending)
+    }
+
+    /// Returns the sum of the delays on a way from a queue on, and of those between its queues. The delay before its first queue is left out
+    /// unless the sum begins with that queue.
+    fn total_flow_from(&self, way: &Way<'_>, bounds: &PortBounds, begin: usize) -> Extended {
         let mut sum = Extended::ZERO.plus(&way.behind);
-        for (index, (queue, visit)) in way.visits.iter().enumerate() {
+        for (index, (queue, visit)) in way.visits.iter().enumerate().skip(begin) {
             let passage = (visit.stream, visit.position);
             let delay = bounds.queue(*queue).map(|queue| queue.delays.of(passage));
             sum = sum.sum(delay.unwrap_or(&Extended::Infinity));

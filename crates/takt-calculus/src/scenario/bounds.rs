@@ -16,7 +16,9 @@ pub struct ScenarioBounds {
     /// Longest delay of each way, from its first port's queue to the end of its last link, for any phases of applications and
     /// gates.
     pub ways: Vec<(FlowSource, Extended)>,
-    /// The same by the analysis `schedule`, of the ways that it knows: for the phases of the scenario.
+    /// The same from the first bit that leaves the first port, for any phases.
+    pub ways_from_first_bit: Vec<(FlowSource, Extended)>,
+    /// The same by the analysis `schedule`, of the ways that it knows, from the queue: for the phases of the scenario.
     pub scheduled_ways: Vec<(FlowSource, Extended)>,
     /// Assumptions that are not checked, in words.
     pub assumptions: Vec<&'static str>,
@@ -31,6 +33,15 @@ impl ScenarioBounds {
         let ways = [
             least(&self.ways, source),
             least(&self.scheduled_ways, source),
+        ];
+        ways.into_iter().flatten().min()
+    }
+
+    /// Returns the longest delay of a way from the first bit that leaves its first port to the end of its last link, in seconds.
+    pub fn of_way_from_first_bit(&self, source: FlowSource) -> Option<&Extended> {
+        let ways = [
+            least(&self.ways_from_first_bit, source),
+            self.of_way(source),
         ];
         ways.into_iter().flatten().min()
     }
@@ -78,6 +89,8 @@ pub struct FlowBound {
     pub delay: Extended,
     /// Longest delay from its first port's queue, without the lateness of the Publisher's thread before it.
     pub from_queue: Extended,
+    /// Longest delay from the first bit that leaves its first port (T2).
+    pub from_first_bit: Extended,
     /// Longest round trip of the application, in seconds: from the Publisher's thread that hands the message over (T1) to the one
     /// that takes it when it is back (T8). `None` without a loopback.
     pub application_round_trip: Option<Extended>,

@@ -61,6 +61,7 @@ impl Mapping<'_> {
                 // The comparison comes before `from_queue` is lowered.
                 bound.needs_phases = *delay < bound.from_queue;
                 bound.from_queue = bound.from_queue.clone().min(delay.clone());
+                bound.from_first_bit = bound.from_first_bit.clone().min(delay.clone());
                 bound.infinite = None;
             }
             bound.answers.push((Analysis::Schedule, delay));
@@ -137,21 +138,26 @@ impl Mapping<'_> {
                         delay,
                         application_round_trip: None,
                         from_queue: found.from_queue[stream].clone(),
+                        from_first_bit: found.from_first_bit[stream].clone(),
                         needs_phases: false,
                         infinite: infinite.map(|why| self.reason(why)),
                         queues: passed.collect(),
                     }
                 });
-        let ways = self.sources.iter().zip(&found.ways);
-        let ways = ways.flat_map(|(flow, delays)| {
-            let back = way_back(scenario, flow.source).map(|back| back.source);
-            let sources = std::iter::once(flow.source).chain(back);
-            sources.zip(delays.iter().cloned())
-        });
+        let with_sources = |delays: &[Vec<Extended>]| -> Vec<_> {
+            let ways = self.sources.iter().zip(delays);
+            let ways = ways.flat_map(|(flow, delays)| {
+                let back = way_back(scenario, flow.source).map(|back| back.source);
+                let sources = std::iter::once(flow.source).chain(back);
+                sources.zip(delays.iter().cloned())
+            });
+            ways.collect()
+        };
         ScenarioBounds {
             flows: flows.collect(),
             queues,
-            ways: ways.collect(),
+            ways: with_sources(&found.ways),
+            ways_from_first_bit: with_sources(&found.ways_from_first_bit),
             scheduled_ways: Vec::new(),
             assumptions: self.assumptions(),
             broken: self.broken(),
@@ -199,7 +205,7 @@ impl Mapping<'_> {
         self.realisation.is_software() && self.gates_and_shapers().0
     }
 
-    /// Returns if a port with a flow has gates that close, and if a class with a flow has a shaper.
+    /// Returns if a port with a flow has gates of the kernel that close, and if a class with a flow has a shaper.
     fn gates_and_shapers(&self) -> (bool, bool) {
         let used = self.scenario.ports.iter().zip(&self.classes);
         let used = used.filter(|(_, classes)| classes.iter().any(Option::is_some));
@@ -209,7 +215,7 @@ impl Mapping<'_> {
             let mut queues = queues.filter(|(_, index)| index.is_some());
             shaped |= queues.any(|(class, _)| class.queue.shaper().is_some());
             let gates = port.discipline.scheduler.gates();
-            gated |= gates.is_some_and(|gates| gates.txtime_assist.is_none());
+            gated |= gates.is_some_and(|it| it.txtime_assist.is_none() && !it.offload);
         }
         (gated, shaped)
     }

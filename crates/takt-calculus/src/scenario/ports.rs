@@ -5,6 +5,7 @@ use takt_scenario::{Credit, LowerPriority, Part, PortIndex};
 use super::error::ScenarioBoundsError;
 use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed};
 use super::realisation::Realisation;
+use super::reason::names;
 use super::selection::Slopes;
 use super::sound::Mapping;
 use crate::port::{
@@ -80,13 +81,40 @@ impl Mapping<'_> {
         if let Some(gates) = self.gates(id, &indices)? {
             egress = egress.with_gates(gates).map_err(port_error)?;
         }
-        if self.realisation.is_software() {
+        let device = port.discipline.scheduler.gates();
+        let device = device.is_some_and(|taprio| taprio.offload);
+        if self.realisation.is_software() && device {
+            self.refuse_shapers(id, &indices)?;
+        } else if self.realisation.is_software() {
             let software = self.software(id, &indices, &link);
             egress = egress.in_software(&software).map_err(port_error)?;
         }
         self.ports.push(egress);
         self.classes.push(indices);
         Ok(())
+    }
+
+    /// Refuses shapers of the kernel whose frames then wait for gates of the device.
+    fn refuse_shapers(
+        &self,
+        id: PortIndex,
+        indices: &[Option<usize>],
+    ) -> Result<(), ScenarioBoundsError> {
+        let classes = self.scenario.ports[id.0].discipline.classes.iter();
+        let mut used = classes.zip(indices).enumerate();
+        let shaped =
+            used.find(|(_, (class, index))| index.is_some() && class.queue.shaper().is_some());
+        let Some((class, _)) = shaped else {
+            return Ok(());
+        };
+        let (place, name) = names(self.scenario, id, class);
+        Err(ScenarioBoundsError::NotModelled {
+            place,
+            what: format!(
+                "the shaper of `{name}` in software, whose frames then wait for gates of the device"
+            ),
+            part: Part::Class { port: id, class },
+        })
     }
 
     /// Returns the settings of the kernel's gates and shapers at a port.

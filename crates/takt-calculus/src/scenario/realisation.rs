@@ -11,7 +11,8 @@ pub enum Realisation {
         /// Most frames of each class in the driver, besides the one on the link.
         driver_queue: u32,
     },
-    /// Linux, where gates and shapers are those of the kernel: `sch_taprio` and `sch_cbs` without offload.
+    /// Linux, where gates and shapers are those of the kernel: `sch_taprio` and `sch_cbs` without offload. Gates are those of the device where
+    /// the scenario offloads them.
     Software {
         /// Most frames of each class in the driver, besides the one on the link.
         driver_queue: u32,

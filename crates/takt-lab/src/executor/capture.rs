@@ -13,10 +13,14 @@ use takt_capture::CaptureWriter;
 use takt_link::{FrameListener, HeardFrame, MacAddress};
 
 use super::node::LabNode;
+use crate::case_record::SentStamp;
 use crate::error::LabError;
 
 /// Bytes that are kept of frames without a UADP message: their headers.
 const OTHERS: u16 = 64;
+
+/// Mark of a frame that the link device hands to captures when it is sent (`TAKT_LINK_MARK` in `uml/takt_link/takt_link.h`).
+const SENT_MARK: u32 = 0x5441_4B54;
 
 /// Longest wait for a frame before the thread looks whether it shall end.
 const STEP: Duration = Duration::from_millis(20);
@@ -54,6 +58,7 @@ impl PortCapture {
         node: &LabNode,
         device: &str,
         name: &str,
+        stamp: SentStamp,
         file: File,
     ) -> Result<Self, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
@@ -65,7 +70,11 @@ impl PortCapture {
                 place: place.clone(),
                 error,
             };
-            let mut listener = FrameListener::open(&device, OTHERS).map_err(failed)?;
+            let opened_listener = match stamp {
+                SentStamp::Driver => FrameListener::open(&device, OTHERS),
+                SentStamp::FirstBit => FrameListener::open_marked(&device, OTHERS, SENT_MARK),
+            };
+            let mut listener = opened_listener.map_err(failed)?;
             // `start` waits for this message, so the channel is open.
             let _ = opened.send(());
             write(&mut listener, file, &ends, &place)

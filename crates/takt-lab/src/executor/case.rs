@@ -14,18 +14,19 @@ use takt_rt::clock::{tai_nanos, tai_offset_seconds};
 use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario};
 
 use super::capture::{CaptureCounts, PortCapture};
-use super::case_files::{applications, trace_name};
+use super::case_files::applications;
 use super::common_cycle::common_cycle;
 use super::cross_traffic::{TrafficCounts, TrafficSource};
 use super::drawn_latency::{CaseBeginning, DrawnLatency};
 use super::end::{EndRequest, RunningEnd};
 use super::laboratory::{Laboratory, go_on};
 use super::link_device::LinkDevice;
-use crate::case_record::{CaptureRecord, CaseRecord, TrafficRecord};
+use crate::case_record::{CaptureRecord, CaseRecord, SentStamp, TrafficRecord};
 use crate::error::LabError;
 use crate::network::device_address;
 use crate::run_directory::RunApplication;
 use crate::scenario_loop::{LoopEnd, ScenarioLoop};
+use crate::trace_name::trace_name;
 
 /// Pause between two looks at threads.
 const STEP: Duration = Duration::from_millis(5);
@@ -128,12 +129,13 @@ impl<'a> RunningCase<'a> {
     }
 
     fn capture(&mut self) -> Result<(), LabError> {
+        let stamp = sent_stamp(self.request.device);
         let plan = self.laboratory.plan();
         for (index, node) in plan.nodes.iter().enumerate() {
             let own = self.laboratory.node(takt_scenario::NodeIndex(index))?;
             for device in &node.devices {
                 let (_, file) = self.create(&device.capture)?;
-                let capture = PortCapture::start(own, &device.name, &device.capture, file)?;
+                let capture = PortCapture::start(own, &device.name, &device.capture, stamp, file)?;
                 self.captures.push(capture);
             }
         }
@@ -238,6 +240,8 @@ impl<'a> RunningCase<'a> {
     fn collect(&mut self) -> Result<CaseRecord, LabError> {
         let mut record = CaseRecord {
             device: self.request.device.name().to_owned(),
+            has_offloads: self.request.device.has_offloads(),
+            sent_stamp: sent_stamp(self.request.device),
             beginning_nanos: self.beginning.get().unwrap_or_default(),
             tai_offset_seconds: tai_offset_seconds(),
             remarks: self.laboratory.remarks().to_vec(),
@@ -360,6 +364,14 @@ impl<'a> RunningCase<'a> {
             })
         });
         records.collect()
+    }
+}
+
+/// Returns the place at which captures stamp sent frames.
+fn sent_stamp(device: &dyn LinkDevice) -> SentStamp {
+    match device.has_offloads() {
+        true => SentStamp::FirstBit,
+        false => SentStamp::Driver,
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use takt_scenario::{PortIndex, Scenario};
 use takt_tsn::{
-    Executor, HardwareOffload, PlanOptions, PortInput, Qdisc, SavedStates, ShellCommand,
-    SystemExecutor, apply, plan_for_interface, plan_port,
+    Executor, HardwareOffload, PlanOptions, PlanWarning, PortInput, Qdisc, SavedStates,
+    ShellCommand, SystemExecutor, apply, plan_for_interface, plan_port,
 };
 
 use super::node::{LabNode, STATES};
@@ -19,10 +19,13 @@ const MARKING: &str = "flower with skbedit";
 const MARKING_WORDS: &str = "filter replace dev eth0 ingress protocol 802.1Q pref 1 handle 1 flower vlan_prio 3 \
                              action skbedit priority 3";
 
-/// Returns the options of plans in the lab: its devices have no hardware that could do anything.
-fn options() -> PlanOptions {
+/// Returns the options of plans for devices with or without offloads.
+fn options(has_offloads: bool) -> PlanOptions {
     PlanOptions {
-        offload: HardwareOffload::None,
+        offload: match has_offloads {
+            true => HardwareOffload::AsInScenario,
+            false => HardwareOffload::None,
+        },
         ..PlanOptions::default()
     }
 }
@@ -39,7 +42,7 @@ pub fn required_disciplines(
         let Some(input) = PortInput::of_scenario(scenario, port) else {
             continue;
         };
-        let plan = plan_port(&input, &options()).map_err(|error| LabError::Discipline {
+        let plan = plan_port(&input, &options(false)).map_err(|error| LabError::Discipline {
             port: input.name(),
             message: error.to_string(),
         })?;
@@ -100,7 +103,8 @@ fn is_missing(name: &str, words: &str) -> bool {
     }
 }
 
-/// Configures the device of a port, and compares what the kernel holds. Returns warnings.
+/// Configures the device of a port, with the offloads of the scenario if the device has them, and compares what the kernel holds. Returns
+/// warnings.
 ///
 /// # Errors
 /// [`LabError::Discipline`].
@@ -108,6 +112,7 @@ pub(crate) fn configure(
     node: &LabNode,
     scenario: &Scenario,
     port: PortIndex,
+    has_offloads: bool,
 ) -> Result<Vec<String>, LabError> {
     let Some(input) = PortInput::of_scenario(scenario, port) else {
         return Ok(Vec::new());
@@ -119,11 +124,14 @@ pub(crate) fn configure(
     };
     let configured = node.run(move || {
         let mut executor = SystemExecutor::default();
-        let plan = plan_for_interface(&input, &options(), &mut executor);
+        let plan = plan_for_interface(&input, &options(has_offloads), &mut executor);
         let plan = plan.map_err(|error| error.to_string())?;
         apply(&plan, &mut executor, &SavedStates::new(STATES))
             .map_err(|error| error.to_string())?;
-        Ok(plan.warnings.iter().map(ToString::to_string).collect())
+        // The device has taken the gates, so nobody needs to hear what they demand of a device.
+        let warnings = plan.warnings.iter();
+        let warnings = warnings.filter(|it| !matches!(it, PlanWarning::FullOffload));
+        Ok(warnings.map(ToString::to_string).collect())
     })?;
     configured.map_err(failed)
 }

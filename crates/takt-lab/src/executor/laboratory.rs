@@ -60,7 +60,7 @@ impl Laboratory {
         laboratory.forward(vlans)?;
         // This comes behind `switch_on`, because gates of taprio freeze when their device goes up.
         if configures {
-            laboratory.configure(scenario, stop)?;
+            laboratory.configure(scenario, device.has_offloads(), stop)?;
         }
         Ok(laboratory)
     }
@@ -180,11 +180,16 @@ impl Laboratory {
         Ok(())
     }
 
-    fn configure(&mut self, scenario: &Scenario, stop: &AtomicBool) -> Result<(), LabError> {
+    fn configure(
+        &mut self,
+        scenario: &Scenario,
+        has_offloads: bool,
+        stop: &AtomicBool,
+    ) -> Result<(), LabError> {
         for (node, plan) in self.nodes.iter().zip(&self.plan.nodes) {
             for device in &plan.devices {
                 go_on(stop)?;
-                let warnings = configure(node, scenario, device.port)?;
+                let warnings = configure(node, scenario, device.port, has_offloads)?;
                 let port = scenario.port_name(device.port);
                 let remarks = warnings.into_iter().map(|it| format!("{port}: {it}"));
                 self.remarks.extend(remarks);

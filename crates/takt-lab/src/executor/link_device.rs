@@ -31,6 +31,10 @@ pub trait LinkDevice: std::fmt::Debug + Send + Sync {
     /// Returns true if the devices send at the rate of the link.
     fn has_rate(&self) -> bool;
 
+    /// Returns true if the devices do what a network card for TSN does: they keep launch times and gates (offload of ETF and TAPRIO), and
+    /// tell captures when the first bit of a frame is sent.
+    fn has_offloads(&self) -> bool;
+
     /// Makes both devices with their names, numbers of queues and addresses, each in the namespace of its node. They are switched on
     /// later.
     ///
@@ -49,6 +53,10 @@ impl LinkDevice for Veth {
     }
 
     fn has_rate(&self) -> bool {
+        false
+    }
+
+    fn has_offloads(&self) -> bool {
         false
     }
 

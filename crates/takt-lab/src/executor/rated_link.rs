@@ -27,6 +27,10 @@ impl LinkDevice for RatedLink {
         true
     }
 
+    fn has_offloads(&self) -> bool {
+        true
+    }
+
     fn create(&self, site: &LinkSite<'_>) -> Result<(), LabError> {
         let ends = [site.first, site.second];
         for ((node, device), (delays, seed)) in ends.into_iter().zip(
@@ -49,13 +53,13 @@ fn device_command(device: &DevicePlan) -> ShellCommand {
     ))
 }
 
-/// Returns the configuration of one end. Numbers of links begin with 1.
+/// Returns the configuration of one end. Numbers of links begin with 1. Captures get frames when they are sent (`taps`).
 fn configuration(site: &LinkSite<'_>, (least, most): (u64, u64), seed: u64) -> String {
     let number = site.link.link.0 + 1;
     let rate = site.link.rate.0;
     let propagation = site.link.propagation_picos.div_ceil(1000);
     format!(
-        "link={number} rate={rate} propagation={propagation} forwarding={least}-{most} ring={RING} seed={seed}\n"
+        "link={number} rate={rate} propagation={propagation} forwarding={least}-{most} ring={RING} seed={seed} taps=1\n"
     )
 }
 

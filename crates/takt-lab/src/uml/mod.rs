@@ -30,10 +30,26 @@ pub use ready_made::{READY_MADE_PACKAGE, load_modules, ready_made};
 pub use source::{KernelSource, SOURCE_PACKAGE};
 
 /// Files that are added to the kernel's tree or replace files there: path in the tree, and text.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 7] = [
     (
-        "drivers/net/takt_link/takt_link.c",
-        include_str!("../../uml/takt_link/takt_link.c"),
+        "drivers/net/takt_link/takt_link.h",
+        include_str!("../../uml/takt_link/takt_link.h"),
+    ),
+    (
+        "drivers/net/takt_link/takt_link_device.c",
+        include_str!("../../uml/takt_link/takt_link_device.c"),
+    ),
+    (
+        "drivers/net/takt_link/takt_link_wire.c",
+        include_str!("../../uml/takt_link/takt_link_wire.c"),
+    ),
+    (
+        "drivers/net/takt_link/takt_link_offload.c",
+        include_str!("../../uml/takt_link/takt_link_offload.c"),
+    ),
+    (
+        "drivers/net/takt_link/takt_link_clock.c",
+        include_str!("../../uml/takt_link/takt_link_clock.c"),
     ),
     (
         "drivers/net/takt_link/Makefile",

@@ -3,6 +3,7 @@
 use takt_calculus::{
     Extended, Rational, Realisation, ScenarioBounds, ScenarioBoundsError, scenario_bounds_with,
 };
+use takt_lab::SentStamp;
 use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
 use takt_sim::RunOptions;
 
@@ -29,12 +30,12 @@ impl ComparedBound {
         }
     }
 
-    /// Returns true if a measured delay is above the bound. Both of its time stamps are whole nanoseconds, rounded down, so that it
-    /// can be a nanosecond too long.
+    /// Returns true if a measured delay is above the bound by at least the resolution. Both are in nanoseconds.
     #[must_use]
-    pub fn is_below(&self, nanos: i64) -> bool {
+    pub fn is_below(&self, nanos: i64, resolution: i64) -> bool {
+        let nanos = i128::from(nanos) - i128::from(resolution);
         match self {
-            Self::Finite(picos) => i128::from(nanos - 1) * 1000 >= i128::from(*picos),
+            Self::Finite(picos) => nanos * 1000 >= i128::from(*picos),
             _ => false,
         }
     }
@@ -61,7 +62,7 @@ impl CaseBounds {
     pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
         let analyses = &scenario.bounds.analyses;
         let driver_queue = u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX);
-        // The simulation, and the kernel of the lab, have no offload.
+        // Shapers are those of the kernel, and gates too where the scenario does not offload them.
         let linux = Realisation::Software { driver_queue };
         let sound = BoundsModel::Sound;
         Self {
@@ -79,11 +80,13 @@ impl CaseBounds {
         self.bounds.as_ref().map_or(&[], |it| &it.assumptions)
     }
 
-    /// Returns the bound on a round trip: on the wire from the first port's queue, or from the time at which that port may send.
+    /// Returns the bound on a round trip: on the wire from the first bit, or from the first port's queue or the time at which that port may
+    /// send, as captures stamp sent frames.
     pub(crate) fn round_trip(
         &self,
         application: ApplicationIndex,
         kind: RoundTripKind,
+        stamp: SentStamp,
     ) -> ComparedBound {
         let bounds = match &self.bounds {
             Ok(bounds) => bounds,
@@ -106,7 +109,10 @@ impl CaseBounds {
             None => "no analysis finds a bound".to_owned(),
         };
         match kind {
-            RoundTripKind::Wire => ComparedBound::of(&flow.from_queue, reason),
+            RoundTripKind::Wire => match stamp {
+                SentStamp::Driver => ComparedBound::of(&flow.from_queue, reason),
+                SentStamp::FirstBit => ComparedBound::of(&flow.from_first_bit, reason),
+            },
             RoundTripKind::Application => match &flow.application_round_trip {
                 Some(delay) => ComparedBound::of(delay, reason),
                 None => ComparedBound::Unknown("the application has no loopback".to_owned()),
@@ -114,9 +120,13 @@ impl CaseBounds {
         }
     }
 
-    /// Returns the bound on one way, from its first port's queue to the end of its last link.
-    pub(crate) fn of_way(&self, source: FlowSource) -> ComparedBound {
-        let way = self.bounds.as_ref().ok().and_then(|it| it.of_way(source));
+    /// Returns the bound on one way, from its first bit or its first port's queue to the end of its last link.
+    pub(crate) fn of_way(&self, source: FlowSource, stamp: SentStamp) -> ComparedBound {
+        let bounds = self.bounds.as_ref().ok();
+        let way = bounds.and_then(|bounds| match stamp {
+            SentStamp::Driver => bounds.of_way(source),
+            SentStamp::FirstBit => bounds.of_way_from_first_bit(source),
+        });
         match way {
             Some(delay) => ComparedBound::of(delay, || "no analysis finds a bound".to_owned()),
             None => ComparedBound::Unknown("no analysis has a bound on one way".to_owned()),
@@ -131,13 +141,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nanosecond_of_rounding_is_no_violation() {
+    fn less_than_the_resolution_is_no_violation() {
+        let bound = ComparedBound::Finite(85_288_000);
+        assert!(!bound.is_below(85_295, 8) && bound.is_below(85_296, 8));
+        assert!(bound.is_below(85_295, 1));
         let bound = ComparedBound::Finite(1_000_500);
-        assert!(!bound.is_below(1_000) && !bound.is_below(1_001) && bound.is_below(1_002));
+        assert!(!bound.is_below(1_000, 1) && !bound.is_below(1_001, 1) && bound.is_below(1_002, 1));
         let bound = ComparedBound::Finite(1_000_000);
-        assert!(!bound.is_below(1_000) && bound.is_below(1_001));
-        assert!(!ComparedBound::Infinite(String::new()).is_below(i64::MAX));
-        assert!(!ComparedBound::Unknown(String::new()).is_below(i64::MAX));
+        assert!(!bound.is_below(1_000, 1) && bound.is_below(1_001, 1));
+        assert!(!ComparedBound::Infinite(String::new()).is_below(i64::MAX, 1));
+        assert!(!ComparedBound::Unknown(String::new()).is_below(i64::MAX, 1));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use takt_analysis::{AnalysisError, DelaySample, RunAnalysis};
 use takt_control::TracePoint::{T2, T3, T6, T7};
 use takt_lab::run_directory::{RunApplication, RunCase};
-use takt_lab::{CaseRecord, EndRecord};
+use takt_lab::{CaseRecord, EndRecord, SentStamp};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
@@ -13,6 +13,7 @@ use super::bound::CaseBounds;
 use super::delays;
 use super::loss::LossShares;
 use super::measured::Measurement;
+use super::resolution::Resolution;
 use super::settings;
 use super::simulated::{self, CaseSimulation};
 use super::times::RoundTripKind;
@@ -38,6 +39,8 @@ pub struct ComparedCase {
     pub broken: Vec<&'static str>,
     /// Kind of the devices that joined the nodes.
     pub device: String,
+    /// Time that captures have of sent frames. Delays on the wire begin there, in all three answers.
+    pub sent_stamp: SentStamp,
     /// Remarks of the run about the configuration, and counts of cross traffic.
     pub remarks: Vec<String>,
     /// Reason why the run had no result for this case.
@@ -58,9 +61,14 @@ impl ComparedCase {
         case: &RunCase,
         scenario: &Scenario,
         trim: u64,
+        resolution: Resolution,
         sink: &mut CaseSink<'_>,
     ) -> Self {
-        let scenario = &settings::as_run(scenario);
+        let directory = run.join(&case.directory);
+        let record = CaseRecord::read(&directory);
+        // A case that has not run has no record, and no results either.
+        let has_offloads = record.as_ref().is_ok_and(|it| it.has_offloads);
+        let scenario = &settings::as_run(scenario, has_offloads);
         // The default is that of long runs; a short run keeps at least four fifths of its messages.
         let trim = trim.min(case.messages / 10);
         let seed = case.seed.unwrap_or(scenario.simulation.seed);
@@ -75,6 +83,7 @@ impl ComparedCase {
             assumptions: Vec::new(),
             broken: Vec::new(),
             device: String::new(),
+            sent_stamp: SentStamp::default(),
             remarks: Vec::new(),
             failure: case.failure.clone(),
             damage: None,
@@ -83,12 +92,11 @@ impl ComparedCase {
         if case.failure.is_some() {
             return compared;
         }
-        let directory = run.join(&case.directory);
         if let Err(damage) = check_messages(case, &directory) {
             compared.damage = Some(damage);
             return compared;
         }
-        let record = match CaseRecord::read(&directory) {
+        let record = match record {
             Ok(record) => record,
             Err(error) => {
                 compared.damage = Some(error.to_string());
@@ -96,11 +104,12 @@ impl ComparedCase {
             }
         };
         compared.device.clone_from(&record.device);
+        compared.sent_stamp = record.sent_stamp;
         compared.remarks = remarks(&record);
         let bounds = CaseBounds::of(scenario, &options);
         compared.assumptions = bounds.assumptions().to_vec();
         compared.broken = bounds.broken().to_vec();
-        let simulation = CaseSimulation::of(scenario, options);
+        let simulation = CaseSimulation::of(scenario, options, record.sent_stamp);
         let joined = Joined {
             directory: &directory,
             case,
@@ -109,6 +118,7 @@ impl ComparedCase {
             record: &record,
             bounds: &bounds,
             simulation: &simulation,
+            resolution,
         };
         for application in &case.applications {
             match joined.application(application, sink) {
@@ -149,6 +159,7 @@ struct Joined<'a> {
     record: &'a CaseRecord,
     bounds: &'a CaseBounds,
     simulation: &'a CaseSimulation<'a>,
+    resolution: Resolution,
 }
 
 impl Joined<'_> {
@@ -163,25 +174,53 @@ impl Joined<'_> {
         let (index, application) =
             found.ok_or_else(|| format!("the scenario has no application {}", of_run.name))?;
         let index = ApplicationIndex(index);
-        let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind));
+        let stamp = self.record.sent_stamp;
+        let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind, stamp));
+        let ways = [FlowSource::Publish(index), FlowSource::Return(index)];
+        let links = |source: FlowSource| {
+            let flow = scenario.flows().iter().find(|it| it.source == source);
+            flow.map_or(0, |flow| flow.ports.len())
+        };
+        let [there, back] = ways.map(links);
+        let resolutions = [
+            self.resolution
+                .round_trip(RoundTripKind::Wire, there + back),
+            self.resolution
+                .round_trip(RoundTripKind::Application, there + back),
+            self.resolution.one_way(there),
+            self.resolution.one_way(back),
+        ];
+        let [of_wire, of_application, of_there, of_back] = resolutions;
+        let way_bounds = ways.map(|source| self.bounds.of_way(source, stamp));
+        let [wire_bound, application_bound] = bounds.each_ref();
+        let [there_bound, back_bound] = way_bounds.each_ref();
         let measurement = Measurement::of(
             self.directory,
             self.case,
             of_run,
             self.trim,
-            bounds.each_ref(),
+            [
+                (wire_bound, of_wire),
+                (application_bound, of_application),
+                (there_bound, of_there),
+                (back_bound, of_back),
+            ],
             &mut |sample| sink(&of_run.name, sample),
         );
         let mut measurement =
             measurement.map_err(|error: AnalysisError| format!("{}: {error}", of_run.name))?;
         let against = std::mem::take(&mut measurement.against);
-        // Both have the order of `RoundTripKind::ALL`, and so has the `map` below.
-        let mut parts = bounds.into_iter().zip(against);
+        let [on_the_wire, of_threads, on_way, on_way_back] = against;
+        // All have the order of `RoundTripKind::ALL`.
+        let mut parts = bounds
+            .into_iter()
+            .zip([on_the_wire, of_threads])
+            .zip(resolutions);
         let round_trips = RoundTripKind::ALL.map(|kind| {
             let (from, to) = kind.points();
-            let (bound, against) = parts.next().unwrap_or_else(|| {
+            let ((bound, against), resolution) = parts.next().unwrap_or_else(|| {
                 let unknown = super::ComparedBound::Unknown(String::new());
-                (unknown, super::measured::AgainstBound::default())
+                ((unknown, super::measured::AgainstBound::default()), 1)
             });
             RoundTripComparison {
                 kind,
@@ -191,23 +230,27 @@ impl Joined<'_> {
                 longest: against.longest,
                 above_bound: against.above,
                 count: against.count,
+                resolution,
             }
         });
-        let ways = [
-            ("one way on the wire", FlowSource::Publish(index), T2, T3),
-            (
-                "one way back on the wire",
-                FlowSource::Return(index),
-                T6,
-                T7,
-            ),
+        let names = [
+            ("one way on the wire", T2, T3, on_way, of_there),
+            ("one way back on the wire", T6, T7, on_way_back, of_back),
         ];
-        let one_way = ways.map(|(name, source, from, to)| OneWayComparison {
-            name,
-            bound: self.bounds.of_way(source),
-            simulated: self.simulation.of_way(source),
-            measured: measurement.times(from, to),
+        let one_way = names.into_iter().zip(ways).zip(way_bounds);
+        let one_way = one_way.map(|(((name, from, to, against, resolution), source), bound)| {
+            OneWayComparison {
+                name,
+                bound,
+                simulated: self.simulation.of_way(source),
+                measured: measurement.times(from, to),
+                longest: against.longest.first().copied(),
+                above_bound: against.above,
+                count: against.count,
+                resolution,
+            }
         });
+        let one_way: Vec<OneWayComparison> = one_way.collect();
         let intervals = measurement.run.intervals.iter().map(|it| it.interval);
         let others = intervals.filter(|it| RoundTripKind::of(*it).is_none());
         let parts = others.filter_map(|it| measurement.times(it.from, it.to));
@@ -229,7 +272,7 @@ impl Joined<'_> {
             payload: application.frame.payload(),
             cycle_nanos: application.cycle.picos() as f64 / 1e3,
             round_trips,
-            one_way: one_way.into(),
+            one_way,
             parts: parts.collect(),
             simulated_losses: self.simulation.losses(index),
             measured_losses: LossShares::of_measured(&measurement.run),
@@ -317,6 +360,9 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
 pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::collections::BTreeMap;
+
+    use takt_lab::run_directory::RunDescription;
     use takt_scenario::ScenarioFile;
 
     use super::*;
@@ -347,6 +393,7 @@ pub(crate) mod tests {
                 &case,
                 file.scenario(),
                 u64::MAX,
+                Resolution::of(&RunDescription::new("x", "uml", BTreeMap::new(), 0)),
                 &mut |_, _| {},
             );
             let damage = compared.damage.unwrap();
@@ -388,6 +435,7 @@ pub(crate) mod tests {
             assumptions: Vec::new(),
             broken: Vec::new(),
             device: String::new(),
+            sent_stamp: SentStamp::default(),
             remarks: Vec::new(),
             failure: None,
             damage: None,

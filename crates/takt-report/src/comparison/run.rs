@@ -5,11 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use takt_analysis::{AnalysisOptions, DelaySample};
+use takt_lab::SentStamp;
 use takt_lab::run_directory::{RunCase, RunDescription, RunDirectoryError, SCENARIO};
 use takt_scenario::{Scenario, ScenarioError, ScenarioFile};
 
 use super::case::ComparedCase;
 use super::comparable::NotComparable;
+use super::resolution::Resolution;
 use super::times::RoundTripKind;
 use super::violation::Violation;
 
@@ -125,6 +127,7 @@ impl ComparedRun {
                 case,
                 &scenario,
                 options.trim,
+                Resolution::of(&description),
                 &mut of_case,
             ));
         }
@@ -143,7 +146,7 @@ impl ComparedRun {
         self.not_comparable.is_empty()
     }
 
-    /// Returns the round trips of which a measured or simulated delay is above the sound bound. Measurements that are not comparable
+    /// Returns the round trips and ways of which a measured or simulated delay is above the sound bound. Measurements that are not comparable
     /// count as none.
     #[must_use]
     pub fn violations(&self) -> Vec<Violation> {
@@ -159,9 +162,24 @@ impl ComparedRun {
                         violations.push(Violation::simulated(number, case, application, trip));
                     }
                 }
+                for way in &application.one_way {
+                    if is_comparable && way.above_bound > 0 {
+                        violations.push(Violation::measured_way(number, case, application, way));
+                    }
+                    if way.is_simulation_above() {
+                        violations.push(Violation::simulated_way(number, case, application, way));
+                    }
+                }
             }
         }
         violations
+    }
+
+    /// Returns the time that captures have of sent frames, in all cases: a run has one kind of devices.
+    #[must_use]
+    pub fn sent_stamp(&self) -> SentStamp {
+        let mut ran = self.cases.iter().filter(|it| !it.device.is_empty());
+        ran.next().map(|it| it.sent_stamp).unwrap_or_default()
     }
 
     /// Returns true if a file of a case cannot be read, or not to its end.

@@ -2,14 +2,20 @@
 
 use takt_scenario::{
     Application, Discipline, Distribution, Flow, FlowSource, Node, NodeKind, Pattern, PortIndex,
-    Queue, Scenario,
+    Queue, Scenario, Scheduler,
 };
 use takt_sim::{Loopback, Model, RunOptions};
 
-/// Returns the scenario as the lab runs it: without offloads, ETF gives frames to the device at the txtime less delta.
-pub(crate) fn as_run(scenario: &Scenario) -> Scenario {
+/// Returns the scenario as it ran. Without offloads, ETF gives frames to the device at the txtime less delta, and the kernel has the gates.
+pub(crate) fn as_run(scenario: &Scenario, has_offloads: bool) -> Scenario {
     let mut scenario = scenario.clone();
+    if has_offloads {
+        return scenario;
+    }
     for port in &mut scenario.ports {
+        if let Scheduler::Taprio(taprio) = &mut port.discipline.scheduler {
+            taprio.offload = false;
+        }
         for class in &mut port.discipline.classes {
             if let Queue::Etf(etf) = &mut class.queue {
                 etf.offload = false;
@@ -73,7 +79,7 @@ pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Vec<(String, Stri
         )
     });
     add("clocks", once(clocks));
-    add("offload of ETF and TAPRIO", "none".to_owned());
+    add("offload of ETF and TAPRIO", offloads(scenario));
     add(
         "model of the simulation",
         match options.model {
@@ -93,6 +99,23 @@ pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Vec<(String, Stri
         },
     );
     settings
+}
+
+/// Returns the work that the devices do for disciplines, in words.
+fn offloads(scenario: &Scenario) -> String {
+    let disciplines = || scenario.ports.iter().map(|port| &port.discipline);
+    let launches = disciplines().any(|discipline| {
+        let mut queues = discipline.classes.iter().map(|class| &class.queue);
+        queues.any(|queue| matches!(queue, Queue::Etf(etf) if etf.offload))
+    });
+    let gates = disciplines().any(|it| it.scheduler.gates().is_some_and(|it| it.offload));
+    match (launches, gates) {
+        (false, false) => "none",
+        (true, false) => "launch times (ETF)",
+        (false, true) => "gates (TAPRIO)",
+        (true, true) => "launch times (ETF) and gates (TAPRIO)",
+    }
+    .to_owned()
 }
 
 /// Returns a quantity with the usual sign of microseconds.

@@ -1,5 +1,6 @@
 //! Simulation of a case.
 
+use takt_lab::SentStamp;
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario, SimulationOptions};
 use takt_sim::{
     Delays, DropRates, Loopback, Message, MessageOutcome, Observer, Results, RunOptions, Simulation,
@@ -45,6 +46,7 @@ impl SimulatedTimes {
 
 /// The message with the longest delay of each flow, in the order of the scenario.
 struct WorstMessages {
+    stamp: SentStamp,
     sources: Vec<FlowSource>,
     worst: Vec<Option<(takt_sim::Time, SimulatedMessage)>>,
 }
@@ -56,7 +58,10 @@ impl Observer for WorstMessages {
         let Some(worst) = place.and_then(|place| self.worst.get_mut(place)) else {
             return;
         };
-        let delay = message.ended - message.published;
+        let delay = match self.stamp {
+            SentStamp::Driver => message.ended - message.published,
+            SentStamp::FirstBit => message.ended - message.first_bit,
+        };
         let is_longer = worst.is_none_or(|(longest, _)| delay > longest);
         if message.outcome == MessageOutcome::Arrived && is_longer {
             let message = SimulatedMessage {
@@ -83,6 +88,7 @@ pub(crate) fn options(scenario: &Scenario, seed: u64, messages: u64, trim: u64) 
 /// Results of the simulation of a case.
 pub(crate) struct CaseSimulation<'a> {
     scenario: &'a Scenario,
+    stamp: SentStamp,
     results: Results,
     /// Results of all messages, those at both ends included.
     all: Results,
@@ -90,9 +96,11 @@ pub(crate) struct CaseSimulation<'a> {
 }
 
 impl<'a> CaseSimulation<'a> {
-    pub(crate) fn of(scenario: &'a Scenario, options: RunOptions) -> Self {
+    /// Simulates a case. Delays on the wire begin where `stamp` says.
+    pub(crate) fn of(scenario: &'a Scenario, options: RunOptions, stamp: SentStamp) -> Self {
         let sources = scenario.flows().iter().map(|flow| flow.source);
         let mut worst = WorstMessages {
+            stamp,
             sources: sources.collect(),
             worst: vec![None; scenario.flows().len()],
         };
@@ -102,6 +110,7 @@ impl<'a> CaseSimulation<'a> {
         let all = Simulation::new(scenario, untrimmed).run(&mut worst);
         Self {
             scenario,
+            stamp,
             results: Simulation::new(scenario, options).run(&mut ()),
             all,
             worst,
@@ -118,7 +127,16 @@ impl<'a> CaseSimulation<'a> {
         match kind {
             RoundTripKind::Wire => {
                 let worst = self.worst_of(FlowSource::Return(application));
-                SimulatedTimes::of(&counted.round_trip, &all.round_trip, worst)
+                match self.stamp {
+                    SentStamp::Driver => {
+                        SimulatedTimes::of(&counted.round_trip, &all.round_trip, worst)
+                    }
+                    SentStamp::FirstBit => SimulatedTimes::of(
+                        &counted.round_trip_from_first_bit,
+                        &all.round_trip_from_first_bit,
+                        worst,
+                    ),
+                }
             }
             RoundTripKind::Application => SimulatedTimes::of(
                 &counted.application_round_trip,
@@ -133,7 +151,14 @@ impl<'a> CaseSimulation<'a> {
         let place = flows.position(|flow| flow.source == source)?;
         let counted = self.results.flows.get(place)?;
         let all = self.all.flows.get(place)?;
-        SimulatedTimes::of(&counted.one_way, &all.one_way, None)
+        match self.stamp {
+            SentStamp::Driver => SimulatedTimes::of(&counted.one_way, &all.one_way, None),
+            SentStamp::FirstBit => SimulatedTimes::of(
+                &counted.one_way_from_first_bit,
+                &all.one_way_from_first_bit,
+                None,
+            ),
+        }
     }
 
     fn worst_of(&self, source: FlowSource) -> Option<SimulatedMessage> {

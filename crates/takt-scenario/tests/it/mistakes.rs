@@ -256,6 +256,18 @@ fn gates() {
 }
 
 #[test]
+fn gates_of_the_device_are_real_gates() {
+    let entries =
+        "{ gates = [\"A\"], interval = \"50 us\" }, { gates = [\"B\"], interval = \"50 us\" }]";
+    assert!(
+        taprio(&format!(
+            "{entries}\noffload = true\ntxtime_assist = \"10 us\"\n#"
+        ))
+        .contains("with `txtime_assist` there are no gates that the hardware could have")
+    );
+}
+
+#[test]
 fn entries_end_with_their_cycle() {
     let entries = |first: &str, second: &str| {
         let cycle = "cycle_time = \"100 us\"";

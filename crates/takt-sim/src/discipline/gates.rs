@@ -125,6 +125,21 @@ impl Gates {
         }
     }
 
+    /// Returns the longest time for which the gate of a class stays open; [`Time::MAX`] if it never closes.
+    pub(crate) fn longest_window(&self, class: u8) -> Time {
+        let begins = (0..self.entries.len()).map(|entry| match entry.checked_sub(1) {
+            Some(before) => self.base + self.entries[before].0,
+            None => self.base,
+        });
+        let lengths = begins.map(|begin| match self.window(class, begin) {
+            Window::Open(Time::MAX) => Time::MAX,
+            Window::Open(closes) => closes - begin,
+            Window::Closed(_) => Time::ZERO,
+        });
+        // Without entries, all gates are open.
+        lengths.max().unwrap_or(Time::MAX)
+    }
+
     /// Returns the time for which the gate of a class is open in an interval.
     pub fn open_time(&self, class: u8, from: Time, to: Time) -> Time {
         self.opened(class, to) - self.opened(class, from)
@@ -212,6 +227,7 @@ pub(crate) mod tests {
             cycle_time: us(entries.iter().map(|entry| entry.1).sum()),
             entries: entries.iter().map(entry).collect(),
             txtime_assist: None,
+            offload: false,
             guard_band: Duration::ZERO,
         }
     }
@@ -231,6 +247,8 @@ pub(crate) mod tests {
         assert_eq!(gates.window(2, us(1210)), Window::Closed(Time::MAX));
         assert_eq!(gates.window(0, us(-101)), Window::Closed(us(-100)));
         assert_eq!(gates.window(0, us(-100)), Window::Open(us(0)));
+        let longest = [0, 1, 2].map(|class| gates.longest_window(class));
+        assert_eq!(longest, [us(100), us(190), Time::ZERO]);
     }
 
     #[test]
@@ -258,6 +276,7 @@ pub(crate) mod tests {
         assert_eq!(gates.window(0, us(12)), Window::Open(Time::MAX));
         assert_eq!(gates.window(1, us(12)), Window::Closed(us(40)));
         assert_eq!(gates.window(1, us(40)), Window::Open(us(100)));
+        assert_eq!(gates.longest_window(0), Time::MAX);
         let gates = Gates::new(&schedule(0, &[]));
         assert_eq!(gates.window(5, us(12)), Window::Open(Time::MAX));
     }

@@ -48,6 +48,8 @@ impl QueueingDiscipline {
         match &written.scheduler {
             Scheduler::FqCodel(parameters) => Self::FqCodel(Box::new(FqCodel::new(parameters))),
             Scheduler::Mqprio => Self::Classes(classes()),
+            // The queues of classes then lead to the driver, as below mqprio.
+            Scheduler::Taprio(_) if has_device_gates(written, model) => Self::Classes(classes()),
             Scheduler::Taprio(taprio) => {
                 let gated = classes().with_gates(Gates::new(taprio).shifted(shift));
                 Self::Classes(match taprio.txtime_assist {
@@ -56,6 +58,12 @@ impl QueueingDiscipline {
                 })
             }
         }
+    }
+
+    /// Returns the gates of a port's device, later by a shift; `None` if the kernel has the gates, or there are none.
+    pub(crate) fn device_gates(written: &Discipline, shift: Time, model: Model) -> Option<Gates> {
+        let taprio = written.scheduler.gates()?;
+        has_device_gates(written, model).then(|| Gates::new(taprio).shifted(shift).closing_early())
     }
 
     /// Adds a packet. The discipline may drop this packet, or others.
@@ -128,6 +136,12 @@ impl QueueingDiscipline {
             Self::Classes(classes) => classes.class_of(priority),
         }
     }
+}
+
+/// Returns true if the device has the gates. The model of IEEE 802.1Q has one place for all that it chooses.
+fn has_device_gates(written: &Discipline, model: Model) -> bool {
+    let gates = written.scheduler.gates();
+    model == Model::Linux && gates.is_some_and(|taprio| taprio.offload)
 }
 
 #[cfg(test)]

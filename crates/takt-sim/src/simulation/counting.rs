@@ -14,6 +14,8 @@ impl Simulation {
             handed_over: frame.handed_over,
             published: frame.published,
             departed: frame.departed,
+            first_bit: frame.first_bit,
+            began: frame.began,
             arrived: self.now,
         };
         let first = self.ways[frame.flow()].first as usize;
@@ -31,6 +33,10 @@ impl Simulation {
         statistics.pass(hops);
         for arrival in arrivals {
             statistics.arrive(arrival.arrived, arrival.arrived - arrival.departed);
+            if !matches!(way.source, FlowSource::Cross(_)) {
+                let from_first_bit = arrival.arrived - arrival.began;
+                statistics.one_way_from_first_bit.record(from_first_bit);
+            }
         }
         match way.source {
             FlowSource::Publish(id) if self.loopbacks[id.0].is_none() => {
@@ -46,6 +52,8 @@ impl Simulation {
                     if statistics.receive(arrival.counter) {
                         let round_trip = arrival.arrived - arrival.published;
                         statistics.round_trip.record(round_trip);
+                        let from_first_bit = arrival.arrived - arrival.first_bit;
+                        statistics.round_trip_from_first_bit.record(from_first_bit);
                         if let Some(loopback) = &mut self.loopbacks[id.0] {
                             let taken = loopback.subscriber.take(arrival.arrived);
                             let round_trip = taken - arrival.handed_over;

@@ -37,7 +37,9 @@ impl Simulation {
         if let Some((place, end)) = action.sent {
             self.frame_events += 1;
             let arrival = end + port.propagation;
-            let frame = self.frames.pass(place, arrival);
+            let flow = self.frames.get(place).flow();
+            let is_return = matches!(self.ways[flow].source, FlowSource::Return(_));
+            let frame = self.frames.pass(place, self.now, arrival, is_return);
             observer.passage(&Passage {
                 source: self.ways[frame.flow()].source,
                 counter: frame.counter,
@@ -101,6 +103,7 @@ impl Simulation {
             source: self.ways[frame.flow()].source,
             counter: frame.counter,
             published: frame.published,
+            first_bit: frame.first_bit,
             ended: self.now,
             outcome,
         }

@@ -1,6 +1,7 @@
 //! Publishers, loopbacks and cross traffic.
 
 use super::{Event, PATIENCE, Simulation, number};
+use crate::Time;
 use crate::discipline::Packet;
 use crate::frames::Frame;
 use crate::observer::{MessageOutcome, Observer};
@@ -47,6 +48,8 @@ impl Simulation {
             published,
             departed: published,
             queued: published,
+            first_bit: Time::ZERO,
+            began: Time::ZERO,
         });
         self.enqueue(frame, observer);
     }
@@ -136,6 +139,8 @@ impl Simulation {
                 published: self.now,
                 departed: self.now,
                 queued: self.now,
+                first_bit: Time::ZERO,
+                began: Time::ZERO,
             });
             self.enqueue(frame, observer);
         }

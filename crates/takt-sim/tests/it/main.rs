@@ -8,6 +8,7 @@
 
 mod applications;
 mod fair_queueing;
+mod first_bit;
 mod gate_phases;
 mod generator;
 mod loopback_ties;

@@ -33,7 +33,9 @@ impl Observer for RoundTrips {
         let is_back = matches!(message.source, FlowSource::Return(_));
         self.overwritten += usize::from(message.outcome == MessageOutcome::Overwritten);
         if is_back && message.outcome == MessageOutcome::Arrived {
-            self.all.push(message.ended - self.left[&message.counter]);
+            let left = self.left[&message.counter];
+            assert_eq!(message.first_bit, left);
+            self.all.push(message.ended - left);
         }
     }
 }

@@ -91,6 +91,18 @@ fn frames_in_the_driver_take_a_part_of_each_window() {
     }
 }
 
+/// No frame of the other class is before a frame when its window begins, whatever the driver has.
+#[test]
+fn gates_of_the_device_keep_each_window_whole() {
+    let kernel = "scheduler = \"taprio\"\n";
+    let device = gates(200, 20).replace(kernel, &format!("{kernel}offload = true\n"));
+    for driver_queue in [1, 2] {
+        let ratio = attacked(&device, driver_queue);
+        eprintln!("gates of the device, driver of {driver_queue}: bound / found {ratio:.3}");
+        assert!(ratio < 1.01, "{ratio}");
+    }
+}
+
 #[test]
 fn a_class_without_others_loses_nothing() {
     let text = gates(100, 1);

@@ -13,7 +13,7 @@ use super::shaper::shaper;
 use crate::derivation::Derivation;
 use crate::interface_name::is_interface_name;
 use crate::qdisc::{
-    ClassMap, GateMode, GateSchedule, HardwareOffload, Qdisc, QdiscHandle, QdiscKind, QdiscParent,
+    ClassMap, GateMode, GateSchedule, Qdisc, QdiscHandle, QdiscKind, QdiscParent,
     SOCKET_PRIORITIES, WIRE_OVERHEAD,
 };
 
@@ -227,15 +227,15 @@ fn schedule(
         ),
     };
     derivations.push(Derivation::new("sched-entry", origin));
-    let mode = match (taprio.txtime_assist, options.offload) {
-        (Some(delay), _) => {
+    let mode = match taprio.txtime_assist {
+        Some(delay) => {
             let delay = nanoseconds("txtime_assist", delay)?;
             let origin = "ns: `txtime_assist` of the discipline; above delta of etf, or frames come too late";
             derivations.push(Derivation::new(format!("txtime-delay {delay}"), origin));
             GateMode::TxtimeAssist(delay)
         }
-        (None, HardwareOffload::Full) => GateMode::FullOffload,
-        (None, _) => GateMode::Software,
+        None if options.offload.of_gates(taprio) => GateMode::FullOffload,
+        None => GateMode::Software,
     };
     let entries = entries(taprio)?;
     derivations.push(Derivation::new(

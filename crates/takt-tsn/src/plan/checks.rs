@@ -5,7 +5,6 @@ use takt_scenario::{Duration, Frame, Rate, Taprio};
 use super::input::PortInput;
 use super::options::{KernelVersion, PlanOptions};
 use super::warning::PlanWarning;
-use crate::qdisc::HardwareOffload;
 
 /// Traffic that the network itself needs, with the payload of its longest frame in bytes. Both have priority 0, unless
 /// they are configured otherwise. PTP: Announce with a path trace of few clocks (IEEE 1588-2019, 13.5). ARP: RFC 826,
@@ -35,7 +34,7 @@ pub(crate) fn warnings(input: &PortInput, options: &PlanOptions, speed: Rate) ->
         }
         shapers_below_gates(input, taprio, options, &mut warnings);
         shared_windows(input, taprio, options, &mut warnings);
-        if options.offload == HardwareOffload::Full && taprio.txtime_assist.is_none() {
+        if options.offload.of_gates(taprio) {
             warnings.push(PlanWarning::FullOffload);
         }
     }
@@ -76,7 +75,7 @@ fn shapers_below_gates(
     options: &PlanOptions,
     warnings: &mut Vec<PlanWarning>,
 ) {
-    let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
+    let is_software = taprio.txtime_assist.is_none() && !options.offload.of_gates(taprio);
     let mut classes = input.discipline.classes.iter();
     let has_shaper = classes.any(|class| class.queue.shaper().is_some());
     // An unknown kernel may be an old one.
@@ -94,7 +93,7 @@ fn shared_windows(
     options: &PlanOptions,
     warnings: &mut Vec<PlanWarning>,
 ) {
-    let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
+    let is_software = taprio.txtime_assist.is_none() && !options.offload.of_gates(taprio);
     // An unknown kernel may be a new one.
     let is_old = options.kernel.is_some_and(|kernel| kernel < TAKES_LAST);
     let shared = taprio.entries.iter().find(|it| it.gates.count_ones() > 1);

@@ -110,6 +110,7 @@ mod tests {
             cycle_time: Duration::ZERO,
             entries: entries.collect(),
             txtime_assist: None,
+            offload: false,
             guard_band: Duration(guard_band),
         }
     }

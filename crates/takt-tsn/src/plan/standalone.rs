@@ -113,6 +113,7 @@ impl StandalonePort {
                     cycle_time: cycle,
                     entries: self.entries(cycle, window),
                     txtime_assist: txtime_assist.map(|(delay, _)| delay),
+                    offload: false,
                     guard_band: Duration::ZERO,
                 };
                 // The txtimes are from taprio, not from the sockets, so etf must not check the sockets.

@@ -7,7 +7,8 @@ use super::{
     CleanArguments, DemoArguments, DiscoverArguments, HistoryArguments, LabCommand,
     LoopbackArguments, ProviderArguments, PsArguments, PubSubCommand, PublishArguments,
     ReadArguments, RegistryArguments, ReportArguments, ScenarioCommand, SimulateArguments,
-    SubscribeArguments, TrustArguments, TsnCommand, UserArguments, WatchArguments, WriteArguments,
+    SubscribeArguments, TrustArguments, TsnCommand, UserArguments, WakeUpArguments, WatchArguments,
+    WriteArguments,
 };
 
 /// A command of `takt`. Each belongs to one group.
@@ -199,6 +200,18 @@ pub enum LaboratoryGroup {
     /// Run scenarios on networks in the Linux kernel.
     #[command(subcommand)]
     Lab(LabCommand),
+    /// Measure how late real-time threads wake up on this host.
+    ///
+    /// It is the measurement of cyclictest. A scenario reads the histogram as its `wake_up_latency`.
+    #[command(
+        name = "wakeup",
+        after_help = "Examples:\n  \
+        takt wakeup\n  \
+        takt wakeup --core 1-3 --priority 80 --interval 250us --for 60s\n  \
+        takt wakeup --core 2 --load memory --histogram host2.csv\n\n\
+        docs/wakeup.md describes the measurement."
+    )]
+    WakeUp(WakeUpArguments),
     /// Show round trips, jitter, losses and counters of a run.
     ///
     /// It reads the trace files and captures of the run.

@@ -105,6 +105,27 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| "write a whole number from 1".to_owned())
 }
 
+/// Greatest number of a core in a list.
+const LAST_CORE: usize = 4095;
+
+/// Parses a list of cores as `taskset` does: `1`, `0-3,6`.
+pub(super) fn cores(text: &str) -> Result<Vec<usize>, String> {
+    let fault = || format!("`{text}` is not a list of cores: write for example 1 or 0-3,6");
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse().map_err(|_| fault());
+        let (first, last): (usize, usize) = (number(first)?, number(last)?);
+        if first > last || last > LAST_CORE {
+            return Err(fault());
+        }
+        all.extend(first..=last);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
 pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     let (path, value) = text
         .split_once('=')
@@ -122,6 +143,15 @@ mod tests {
             default_registry().to_string(),
             "opc.iox2://SemanticRegistryServer"
         );
+    }
+
+    #[test]
+    fn lists_of_cores_are_those_of_taskset() {
+        assert_eq!(cores("1"), Ok(vec![1]));
+        assert_eq!(cores("6,0-3, 2"), Ok(vec![0, 1, 2, 3, 6]));
+        for wrong in ["", "a", "3-1", "1-", "-1", "0-99999999999", "0,,1"] {
+            assert!(cores(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

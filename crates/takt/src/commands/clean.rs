@@ -1,4 +1,4 @@
-//! `takt clean`: removes the files of killed applications, and of a killed `takt lab setup`.
+//! `takt clean`: removes the files of killed applications, of a killed `takt lab setup`, and the trace instances of killed runs.
 
 use miette::IntoDiagnostic;
 use serde_json::json;
@@ -18,6 +18,12 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     };
     let removed = cache.map_or(Ok(false), |cache| remove_killed_build(&cache));
     let build = removed.as_ref().is_ok_and(|removed| *removed);
+    // They belong to the machine, and only users who may trace have some.
+    let traces = match arguments.group {
+        Some(_) => Ok(0),
+        None => takt_wakeup::remove_dead(),
+    };
+    let trace_count = traces.as_ref().map_or(0, |count| *count);
     if arguments.json {
         output::line(json!({
             "applications": names(&report.applications),
@@ -25,8 +31,10 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
             "nodes": report.nodes,
             "services": report.services,
             "labBuilds": u8::from(build),
+            "traceInstances": trace_count,
             "failed": report.failed,
         }));
+        traces.into_diagnostic()?;
         return removed.map(|_| ()).into_diagnostic();
     }
     for name in &report.applications {
@@ -38,11 +46,12 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
         ));
     }
     let counted = [
-        (report.nodes, "nodes"),
-        (report.services, "incomplete services"),
+        (report.nodes, "iceoryx2's nodes"),
+        (report.services, "iceoryx2's incomplete services"),
+        (trace_count, "trace instances of killed measurements"),
     ];
     for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
-        output::line(format_args!("removed iceoryx2's {what}: {count}"));
+        output::line(format_args!("removed {what}: {count}"));
     }
     if build {
         output::line("removed the folder of a `takt lab setup` that was killed");
@@ -56,6 +65,7 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     if report.applications.is_empty() && counted.iter().all(|(count, _)| *count == 0) && !build {
         output::line("nothing to remove");
     }
+    traces.into_diagnostic()?;
     // The rest was removed all the same, and is shown above.
     removed.map(|_| ()).into_diagnostic()
 }

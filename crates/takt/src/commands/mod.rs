@@ -14,6 +14,8 @@ mod described;
 mod discover;
 mod history;
 mod lab;
+mod late_causes;
+mod launch_check;
 mod provider;
 mod ps;
 mod publish;
@@ -27,6 +29,7 @@ mod subscribe;
 mod trust;
 mod tsn;
 mod user;
+mod wakeup;
 mod watch;
 mod write;
 
@@ -85,6 +88,7 @@ fn laboratory(command: LaboratoryGroup, given: &Given) -> miette::Result<()> {
         LaboratoryGroup::Simulate(arguments) => simulate::run(&arguments),
         LaboratoryGroup::Tsn(command) => tsn::run(&command),
         LaboratoryGroup::Lab(command) => lab::run(&command),
+        LaboratoryGroup::WakeUp(arguments) => wakeup::run(&arguments),
         LaboratoryGroup::Analyze(arguments) => analyze::run(&arguments),
         LaboratoryGroup::Report(arguments) => report::run(&arguments),
     }

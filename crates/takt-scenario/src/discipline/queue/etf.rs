@@ -69,6 +69,10 @@ impl fmt::Display for EtfParameters {
             true => ", deadline mode",
             false => "",
         };
-        write!(f, "etf, delta {}{mode}", self.delta)
+        let place = match self.offload {
+            true => ", launch times of the device",
+            false => "",
+        };
+        write!(f, "etf, delta {}{mode}{place}", self.delta)
     }
 }

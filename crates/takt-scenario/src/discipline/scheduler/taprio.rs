@@ -38,6 +38,11 @@ pub(super) const DESCRIPTION: DisciplineDescription = DisciplineDescription {
             Kind::Duration,
             "taprio: time at the end of each window in which no frame begins; by default 0.",
         ),
+        may(
+            "offload",
+            Kind::Boolean,
+            "taprio: true if the hardware has the gates (flags 0x2); by default false. Not together with txtime_assist.",
+        ),
     ],
     template: DisciplineTemplate {
         scheduler: "taprio",
@@ -79,6 +84,8 @@ pub struct Taprio {
     /// Delay of txtime-assist (`flags 0x1`, `txtime-delay`). There are no gates then: each frame gets a txtime at which its gate
     /// would be open, at least this much from now, and ETF below sends it then.
     pub txtime_assist: Option<Duration>,
+    /// True if the hardware has the gates (`flags 0x2`). Otherwise the kernel has them.
+    pub offload: bool,
     /// Guard band: a time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the
     /// window does. A gate that never closes has no guard band.
     pub guard_band: Duration,
@@ -170,11 +177,24 @@ impl Taprio {
             .fold(Duration::ZERO, |sum, entry| sum.plus(entry.interval));
         let cycle_time = cycle.unwrap_or(sum);
         fit(&mut entries, cycle_time);
+        let txtime_assist = table.quantity("txtime_assist");
+        let offload = table.boolean("offload").unwrap_or(false);
+        if let Some(item) = table.get("offload")
+            && offload
+            && txtime_assist.is_some()
+        {
+            let problem = Problem::new(
+                "with `txtime_assist` there are no gates that the hardware could have",
+                item.span.clone(),
+            );
+            problems.push(problem.with_help("remove `offload` or `txtime_assist`"));
+        }
         Self {
             base_time: table.quantity("base_time").unwrap_or_default(),
             cycle_time,
             entries,
-            txtime_assist: table.quantity("txtime_assist"),
+            txtime_assist,
+            offload,
             guard_band: table.quantity("guard_band").unwrap_or_default(),
         }
     }
@@ -183,9 +203,10 @@ impl Taprio {
 impl fmt::Display for Taprio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "taprio, cycle {}", self.cycle_time)?;
-        match self.txtime_assist {
-            Some(delay) => write!(f, ", txtime-assist {delay}"),
-            None => Ok(()),
+        match (self.txtime_assist, self.offload) {
+            (Some(delay), _) => write!(f, ", txtime-assist {delay}"),
+            (None, true) => write!(f, ", gates of the device"),
+            (None, false) => Ok(()),
         }
     }
 }
@@ -242,6 +263,7 @@ mod tests {
             cycle_time: Duration(10 * gates.len() as u64),
             entries: entries.collect(),
             txtime_assist: None,
+            offload: false,
             guard_band: Duration::ZERO,
         }
     }

@@ -6,24 +6,26 @@ use takt_scenario::EtfParameters;
 
 use super::super::packet::{DropReason, Drops, Next, Packet};
 use crate::Time;
+use crate::options::Model;
 
 /// Meaning of a txtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EtfMode {
     /// Packets leave `delta` before the txtime.
     Software,
-    /// Packets are given to the hardware `delta` before the txtime, and sent at the txtime itself (LaunchTime).
-    Offload,
+    /// Packets leave at the txtime itself: the port has no driver that could hold them until then.
+    AtTxTime,
     /// The txtime is a deadline: packets leave at once.
     Deadline,
 }
 
 impl EtfMode {
-    pub(super) fn of(parameters: &EtfParameters) -> Self {
-        match (parameters.deadline_mode, parameters.offload) {
-            (true, _) => Self::Deadline,
-            (false, true) => Self::Offload,
-            (false, false) => Self::Software,
+    pub(super) fn of(parameters: &EtfParameters, model: Model) -> Self {
+        match (parameters.deadline_mode, parameters.offload, model) {
+            (true, _, _) => Self::Deadline,
+            (false, true, Model::Ieee) => Self::AtTxTime,
+            // With offload, the driver has them from then on, and sends them at the txtime.
+            (false, _, _) => Self::Software,
         }
     }
 }
@@ -78,16 +80,15 @@ impl Etf {
     /// Returns the packet that can be released, or the time of the next one. Drops expired packets.
     pub fn next(&mut self, now: Time, drops: &mut Drops) -> Next {
         while let Some((txtime, packet)) = self.packets.front().copied() {
-            // A packet that the hardware has is no longer dropped.
-            if txtime < now && self.mode != EtfMode::Offload {
+            // The link may be busy at the txtime.
+            if txtime < now && self.mode != EtfMode::AtTxTime {
                 let _ = self.packets.pop_front();
                 drops.push((packet, DropReason::TxTimeMissed));
                 continue;
             }
             let release = match self.mode {
                 EtfMode::Software => txtime - self.delta,
-                // The hardware holds the packet from `delta` before on. Only its time on the wire matters here.
-                EtfMode::Offload => txtime,
+                EtfMode::AtTxTime => txtime,
                 EtfMode::Deadline => now,
             };
             if release <= now {
@@ -171,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn hardware_sends_at_the_txtime() {
-        let mut etf = Etf::new(10, us(200), EtfMode::Offload);
+    fn packets_leave_at_the_txtime_without_a_driver() {
+        let mut etf = Etf::new(10, us(200), EtfMode::AtTxTime);
         let mut drops = Drops::new();
         etf.enqueue(timed(0, 900), us(0), &mut drops);
         assert_eq!(etf.next(us(700), &mut drops), Next::At(us(900)));

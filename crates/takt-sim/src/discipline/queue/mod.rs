@@ -39,9 +39,11 @@ impl ClassQueue {
             (Queue::Fifo(limit), _) => Self::Fifo(Fifo::new(*limit)),
             (Queue::Cbs(shaper), Model::Ieee) => Self::CbsIeee(CbsIeee::new(shaper, rate)),
             (Queue::Cbs(shaper), Model::Linux) => Self::CbsLinux(CbsLinux::new(shaper, rate)),
-            (Queue::Etf(etf), _) => {
-                Self::Etf(Etf::new(ETF_LIMIT, etf.delta.into(), EtfMode::of(etf)))
-            }
+            (Queue::Etf(etf), _) => Self::Etf(Etf::new(
+                ETF_LIMIT,
+                etf.delta.into(),
+                EtfMode::of(etf, model),
+            )),
         }
     }
 

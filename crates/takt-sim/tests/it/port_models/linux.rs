@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use takt_sim::discipline::DropReason;
 
 use crate::port_models::assist::{Slots, accepts};
+use crate::port_models::clock::Gates;
 use crate::port_models::observed::Outcomes;
 use crate::port_models::port::{Frame, Outcome, Port};
 use crate::port_models::qdisc::{Drops, Qdisc};
@@ -17,7 +18,14 @@ use crate::port_models::qdisc::{Drops, Qdisc};
 struct Class {
     qdisc: Qdisc,
     ring: VecDeque<Frame>,
+    /// True if the device keeps launch times: frames wait for them in the ring, in their order.
+    launches: bool,
 }
+
+/// Room of a ring with launch times.
+const LAUNCH_ROOM: usize = 64;
+/// Picoseconds after its launch time at which the driver takes a frame.
+const GRACE: i64 = 1_000_000;
 
 struct Model<'a> {
     port: &'a Port,
@@ -37,14 +45,70 @@ struct Model<'a> {
     sending: Option<i64>,
 }
 
-impl Model<'_> {
+impl<'a> Model<'a> {
     fn local(&self) -> i64 {
         self.port.clock.shows(self.now)
     }
 
-    /// Returns true if gates open and close.
+    /// Returns the gates of the discipline.
+    fn gates(&self) -> Option<&'a Gates> {
+        self.port.gates_of_discipline(self.room > 0)
+    }
+
+    /// Returns true if gates of the discipline open and close.
     fn is_gated(&self) -> bool {
-        self.port.gates.is_some() && self.port.assist.is_none()
+        self.gates().is_some() && self.port.assist.is_none()
+    }
+
+    /// Returns the room of the ring of a class.
+    fn room_of(&self, class: usize) -> usize {
+        match self.classes[class].launches {
+            true => LAUNCH_ROOM,
+            false => self.room,
+        }
+    }
+
+    /// Puts a frame into its ring, unless it is too late for its launch time, or too long for all windows of the device.
+    fn push(&mut self, class: usize, frame: Frame) {
+        let launches = self.classes[class].launches;
+        let launch = frame.txtime.filter(|_| launches);
+        let device = self.port.gates_of_device(self.room > 0);
+        // Each window begins with an entry of some cycle; all cycles are alike.
+        let fits = |gates: &Gates| {
+            let mut begin = gates.base;
+            (0..gates.entries.len()).any(|_| {
+                let closes = gates.closes(class, begin);
+                let length = closes.saturating_sub(begin);
+                begin = gates.entry(begin).1;
+                length >= gates.room(self.port.needs(frame.wire), true)
+            })
+        };
+        if launch.is_some_and(|launch| launch + GRACE < self.local()) {
+            self.drops.push((frame, DropReason::TxTimeMissed));
+        } else if device.is_some_and(|gates| !fits(gates)) {
+            self.drops.push((frame, DropReason::NoWindow));
+        } else {
+            self.classes[class].ring.push_back(frame);
+        }
+    }
+
+    /// Returns the time from which the device may begin the first frame of a ring: now, its launch time, or the next change of its gate.
+    fn begins(&self, class: usize) -> Option<i64> {
+        let local = self.local();
+        let frame = self.classes[class].ring.front()?;
+        let launch = frame.txtime.filter(|_| self.classes[class].launches);
+        if let Some(launch) = launch.filter(|launch| *launch > local) {
+            return Some(launch);
+        }
+        let Some(gates) = self.port.gates_of_device(self.room > 0) else {
+            return Some(local);
+        };
+        Some(
+            match gates.admit(class, local, self.port.needs(frame.wire), true) {
+                true => local,
+                false => gates.changes(class, local),
+            },
+        )
     }
 
     /// Returns the time that a frame must have until its gate closes: by the length that the kernel knows and the rate of the link, or
@@ -59,7 +123,7 @@ impl Model<'_> {
 
     /// Returns true if the class may still send so many bytes in the present entry, and counts them for all classes.
     fn has_budget(&mut self, class: usize, length: u32, local: i64) -> bool {
-        let Some(gates) = self.port.gates.as_ref().filter(|_| self.room > 0) else {
+        let Some(gates) = self.gates().filter(|_| self.room > 0) else {
             return true;
         };
         let (_, end) = gates.entry(local);
@@ -90,7 +154,7 @@ impl Model<'_> {
             let Some(frame) = qdisc.next(local, &mut self.drops) else {
                 continue;
             };
-            let gates = self.port.gates.as_ref().filter(|_| self.is_gated());
+            let gates = self.gates().filter(|_| self.is_gated());
             let is_gated = gates.is_some();
             let (needs, is_kernel) = (self.needs(&frame), self.room > 0);
             if gates.is_none_or(|gates| gates.admit(*index, local, needs, is_kernel))
@@ -109,19 +173,20 @@ impl Model<'_> {
         if self.room == 0 {
             return;
         }
-        let is_shared = self.port.gates.is_some();
+        let is_shared = self.gates().is_some();
         let classes: Vec<usize> = match is_shared {
             true => (0..self.classes.len()).collect(),
             false => vec![class],
         };
-        let is_full = |model: &Self, class: usize| model.classes[class].ring.len() >= model.room;
+        let is_full =
+            |model: &Self, class: usize| model.classes[class].ring.len() >= model.room_of(class);
         loop {
             while let Some((class, frame)) = self.released.front().copied() {
                 if is_full(self, class) {
                     return;
                 }
                 self.released.pop_front();
-                self.classes[class].ring.push_back(frame);
+                self.push(class, frame);
             }
             if let Some((other, frame)) = self.other {
                 if is_full(self, other) {
@@ -156,6 +221,12 @@ impl Model<'_> {
             return self.dequeue(&all).map(|(_, frame)| frame);
         }
         for index in 0..self.classes.len() {
+            if self
+                .begins(index)
+                .is_none_or(|begins| begins > self.local())
+            {
+                continue;
+            }
             // The full ring had stopped the qdisc, so it runs when there is room again.
             if let Some(frame) = self.classes[index].ring.pop_front() {
                 self.run(index);
@@ -166,11 +237,11 @@ impl Model<'_> {
     }
 
     /// Returns true if the driver, or the free link, would take a frame of a class.
-    fn has_room(&self, class: &Class) -> bool {
+    fn has_room(&self, class: usize) -> bool {
         match self.room {
             0 => self.sending.is_none(),
-            _ if self.port.gates.is_some() => self.released.is_empty() && self.other.is_none(),
-            room => class.ring.len() < room,
+            _ if self.gates().is_some() => self.released.is_empty() && self.other.is_none(),
+            _ => self.classes[class].ring.len() < self.room_of(class),
         }
     }
 
@@ -178,30 +249,37 @@ impl Model<'_> {
     fn timer(&self) -> Option<i64> {
         let local = self.local();
         let watchdogs = self.classes.iter().filter_map(|class| class.qdisc.watchdog);
-        let gates = self.port.gates.iter().filter(|_| self.is_gated());
+        let gates = self.gates().into_iter().filter(|_| self.is_gated());
         let changes = gates.flat_map(|gates| {
             // Frames that no qdisc keeps wait for the next change of their gate. The kernel runs taprio at the end of each entry.
             let classes = self.classes.iter().enumerate();
-            let waiting = classes.filter(|(_, class)| {
+            let waiting = classes.filter(|(index, class)| {
                 let qdisc = &class.qdisc;
                 let waits = match self.room {
                     0 => !qdisc.is_empty() && qdisc.watchdog.is_none(),
                     _ => !qdisc.is_empty() || qdisc.watchdog.is_some(),
                 };
-                waits && self.has_room(class)
+                waits && self.has_room(*index)
             });
             waiting.map(|(index, _)| match self.room {
                 0 => gates.changes(index, local),
                 _ => gates.entry(local).1,
             })
         });
-        watchdogs.chain(changes).min()
+        // While a frame is sent, its end is the next time at which the device looks at the rings.
+        let rings = 0..if self.sending.is_none() {
+            self.classes.len()
+        } else {
+            0
+        };
+        let begins = rings.filter_map(|index| self.begins(index));
+        watchdogs.chain(changes).chain(begins).min()
     }
 
     /// Runs the qdiscs whose timer has come.
     fn fire(&mut self) {
         let local = self.local();
-        let is_shared = self.port.gates.is_some();
+        let is_shared = self.gates().is_some();
         for index in 0..self.classes.len() {
             let watchdog = &mut self.classes[index].qdisc.watchdog;
             if watchdog.take_if(|time| *time <= local).is_some() && !is_shared {
@@ -216,7 +294,7 @@ impl Model<'_> {
     fn arrive(&mut self, mut frame: Frame) {
         let (local, needs) = (self.local(), self.needs(&frame));
         let is_kernel = self.room > 0;
-        if let Some(gates) = &self.port.gates
+        if let Some(gates) = self.gates()
             && (is_kernel || self.port.assist.is_some())
         {
             let needs = match is_kernel {
@@ -231,7 +309,7 @@ impl Model<'_> {
                 return;
             }
         }
-        if let (Some(gates), Some(delay)) = (&self.port.gates, self.port.assist) {
+        if let (Some(gates), Some(delay)) = (self.gates(), self.port.assist) {
             let slots = &mut self.slots;
             let chosen = || slots.choose(gates, frame.class, needs, local + delay, is_kernel);
             frame.txtime = Some(frame.txtime.unwrap_or_else(chosen));
@@ -245,8 +323,13 @@ impl Model<'_> {
 /// Returns the end of each frame, if the driver takes so many frames of each class before the link is free.
 pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
     let class = |class: &takt_scenario::TrafficClass| Class {
-        qdisc: Qdisc::new(&class.queue, port),
+        qdisc: Qdisc::new(&class.queue, port, room > 0),
         ring: VecDeque::new(),
+        launches: room > 0
+            && class
+                .queue
+                .launch()
+                .is_some_and(|etf| etf.offload && !etf.deadline_mode),
     };
     let mut model = Model {
         port,

@@ -148,6 +148,21 @@ proptest! {
     }
 
     #[test]
+    fn gates_of_the_device(setup in setup::gated(false)) {
+        by_linux(&setup.with_device_gates());
+    }
+
+    #[test]
+    fn credit_based_shapers_behind_gates_of_the_device(setup in setup::gated(true)) {
+        by_linux(&setup.with_device_gates());
+    }
+
+    #[test]
+    fn etf_behind_gates_of_the_device(setup in setup::timed_gates(false)) {
+        by_linux(&setup.with_device_gates());
+    }
+
+    #[test]
     fn fq_codel_of_linux(setup in setup::fq_codel()) {
         let outcomes = |port: &Port, frames: &[Frame]| fq_codel::outcomes(port, frames, setup.driver_queue);
         compare(&setup, Model::Linux, outcomes);

@@ -36,8 +36,8 @@ impl Watcher<'_> {
         self.frames.push(Frame {
             id: (flow, counter),
             class,
-            // Behind gates, the kernel knows the bytes on the wire: `tc` gives it a size table.
-            length: match (self.model, &self.port.gates) {
+            // Behind its gates, the kernel knows the bytes on the wire: `tc` gives it a size table.
+            length: match (self.model, self.port.gates_of_discipline(true)) {
                 (Model::Linux, Some(_)) => frame.physical(),
                 _ => frame.l2(),
             },

@@ -38,6 +38,8 @@ pub(crate) struct Port {
     pub(crate) late: i64,
     pub(crate) discipline: Discipline,
     pub(crate) gates: Option<Gates>,
+    /// True if the device has the gates in the model of Linux.
+    pub(crate) has_device_gates: bool,
     /// Delay of txtime-assist.
     pub(crate) assist: Option<i64>,
 }
@@ -50,6 +52,8 @@ impl Port {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let port = &scenario.ports[0];
         let node = &scenario.nodes[port.node.0];
+        let taprio = port.discipline.scheduler.gates();
+        let has_device_gates = taprio.is_some_and(|taprio| taprio.offload);
         let (gates, assist) = match &port.discipline.scheduler {
             Scheduler::Taprio(taprio) => {
                 let entries = taprio.entries.iter();
@@ -74,8 +78,21 @@ impl Port {
             late: picoseconds(node.wake_up_latency.most()),
             discipline: port.discipline.clone(),
             gates,
+            has_device_gates,
             assist,
         }
+    }
+
+    /// Returns the gates that the discipline has: all but those of the device.
+    pub(crate) fn gates_of_discipline(&self, is_linux: bool) -> Option<&Gates> {
+        let gates = self.gates.as_ref();
+        gates.filter(|_| !(is_linux && self.has_device_gates))
+    }
+
+    /// Returns the gates of the device.
+    pub(crate) fn gates_of_device(&self, is_linux: bool) -> Option<&Gates> {
+        let gates = self.gates.as_ref();
+        gates.filter(|_| is_linux && self.has_device_gates)
     }
 
     pub(crate) fn class_of(&self, pcp: u8) -> usize {

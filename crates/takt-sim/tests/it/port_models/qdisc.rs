@@ -28,7 +28,8 @@ struct Etf {
     last: i64,
     delta: i64,
     is_deadline: bool,
-    offload: bool,
+    /// True if frames leave at their txtime: nothing behind the qdisc holds them until then.
+    is_exact: bool,
 }
 
 enum Kind {
@@ -50,7 +51,8 @@ const ETF_LIMIT: usize = 1000;
 const SECOND: i64 = 1_000_000_000;
 
 impl Qdisc {
-    pub(crate) fn new(queue: &Queue, port: &Port) -> Self {
+    /// Makes the qdisc of a class, in front of a driver or of the link itself.
+    pub(crate) fn new(queue: &Queue, port: &Port, has_driver: bool) -> Self {
         let kind = match (queue.shaper(), queue.launch()) {
             (Some(shaper), _) => Kind::Cbs(Cbs {
                 last: port.clock.shows(0).div_euclid(1000),
@@ -65,7 +67,7 @@ impl Qdisc {
                 last: i64::MIN,
                 delta: i64::try_from(etf.delta.picos()).unwrap(),
                 is_deadline: etf.deadline_mode,
-                offload: etf.offload,
+                is_exact: etf.offload && !has_driver,
             }),
             (None, None) => {
                 assert!(matches!(queue, Queue::Fifo(_)), "no model of {queue}");
@@ -134,8 +136,8 @@ impl Qdisc {
                 self.watchdog = wait.map(|wait| (nanoseconds + wait) * 1000);
             }
             Kind::Etf(etf) => {
-                // With offload, the hardware has the frame in time and waits for its txtime.
-                let is_kept = etf.offload && !etf.is_deadline;
+                // The link may be busy at that time.
+                let is_kept = etf.is_exact && !etf.is_deadline;
                 while let Some(frame) = self.waiting.front()
                     && frame.txtime < Some(now)
                     && !is_kept
@@ -143,7 +145,7 @@ impl Qdisc {
                     drops.push((*frame, DropReason::TxTimeMissed));
                     self.waiting.pop_front();
                 }
-                let delta = if etf.offload { 0 } else { etf.delta };
+                let delta = if etf.is_exact { 0 } else { etf.delta };
                 let release = self.waiting.front()?.txtime? - delta;
                 self.watchdog = (release > now && !etf.is_deadline).then_some(release);
             }

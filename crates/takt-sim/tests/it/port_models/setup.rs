@@ -164,6 +164,18 @@ pub(crate) fn priority(shaped: bool) -> impl Strategy<Value = Setup> {
     )
 }
 
+impl Setup {
+    /// Returns the same port with gates of the device.
+    pub(crate) fn with_device_gates(mut self) -> Self {
+        let kernel = "scheduler = \"taprio\"\n";
+        assert!(self.text.contains(kernel), "{}", self.text);
+        self.text = self
+            .text
+            .replacen(kernel, &format!("{kernel}offload = true\n"), 1);
+        self
+    }
+}
+
 /// Returns ports with gates.
 pub(crate) fn gated(shaped: bool) -> impl Strategy<Value = Setup> {
     let parts = link().prop_flat_map(move |link| {

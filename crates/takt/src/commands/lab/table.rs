@@ -5,7 +5,7 @@ use std::path::Path;
 
 use takt_figures::{Column, Table};
 use takt_lab::run_directory::{RunCase, RunDescription};
-use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, summarize};
+use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, SentStamp, summarize};
 
 use crate::output;
 
@@ -50,7 +50,10 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
         remarks.extend(counts(number, directory, case));
     }
     output::line("");
-    output::line("round trip of the application (T1 to T8) and on the wire (T2 to T7)");
+    output::line(format_args!(
+        "round trip of the application (T1 to T8) and on the wire (T2 to T7){}",
+        stamp(directory, description)
+    ));
     table.lines(None).iter().for_each(output::line);
     remarks.iter().for_each(output::line);
     let first = description.cases.iter().find(|case| case.failure.is_none());
@@ -66,6 +69,17 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
             case.display()
         ));
         output::line(format_args!("takt report {}", directory.display()));
+    }
+}
+
+/// Returns the time that T2 is, in words.
+fn stamp(directory: &Path, description: &RunDescription) -> &'static str {
+    let mut ran = description.cases.iter().filter(|it| it.failure.is_none());
+    let record = ran.find_map(|case| CaseRecord::read(&directory.join(&case.directory)).ok());
+    match record.map(|record| record.sent_stamp) {
+        Some(SentStamp::FirstBit) => "; T2 is the first bit",
+        Some(SentStamp::Driver) => "; T2 is when the driver gets the frame",
+        None => "",
     }
 }
 

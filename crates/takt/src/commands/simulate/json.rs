@@ -93,6 +93,10 @@ fn of_application(scenario: &Scenario, results: &Results, id: ApplicationIndex) 
     {
         let kinds = [
             ("round_trip", &statistics.round_trip),
+            (
+                "round_trip_from_first_bit",
+                &statistics.round_trip_from_first_bit,
+            ),
             ("application_round_trip", &statistics.application_round_trip),
         ];
         fields.extend(kinds.map(|(name, delays)| (name.to_owned(), of_delays(delays))));

@@ -83,6 +83,11 @@ impl Sections<'_> {
         let is_loopback = matches!(application.receiver, ApplicationReceiver::Loopback(_));
         if is_loopback && self.measured(Measure::RoundTripTime) {
             self.round_trip("wire round trip", &statistics.round_trip);
+            let from_first_bit = &statistics.round_trip_from_first_bit;
+            // Without a wait at the first port, both are the same.
+            if from_first_bit.delay.extremes != statistics.round_trip.delay.extremes {
+                self.round_trip("  from the first bit", from_first_bit);
+            }
             self.round_trip("application round trip", &statistics.application_round_trip);
         } else if is_loopback && self.measured(Measure::Jitter) {
             self.summary("wire round trip jitter", &statistics.round_trip.jitter);

@@ -1,9 +1,10 @@
-//! Real-time settings of the thread of a control loop: each is applied, or reported once with the fix.
+//! Real-time settings of a cyclic thread: each is applied, or reported once with the fix.
 
 use std::time::Duration;
 
+use takt_rt::cpu_latency::CpuLatency;
 use takt_rt::priority::Policy;
-use takt_rt::{affinity, memory, priority};
+use takt_rt::{affinity, memory, priority, timer_slack};
 
 /// Real-time settings of the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,15 +48,16 @@ pub struct Preparation {
 
 /// Applied settings. Some of them end when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) preparations: Vec<Preparation>,
-    _latency: Option<takt_rt::cpu_latency::CpuLatency>,
+#[must_use = "some settings end when this value is dropped"]
+pub struct Prepared {
+    /// Settings, and the reasons why some could not be applied.
+    pub preparations: Vec<Preparation>,
+    _latency: Option<CpuLatency>,
 }
 
-/// Applies the settings to the calling thread.
-pub(crate) fn prepare(options: &RealTimeOptions) -> Prepared {
+/// Applies the settings to the calling thread. A thread without one of them still runs, with worse times: the result has the reasons.
+pub fn prepare(options: &RealTimeOptions) -> Prepared {
     let mut preparations = Vec::new();
-    // A loop without one of the settings still runs: the report has the reason why its times may be worse.
     let mut note = |setting, outcome: Result<(), String>| {
         preparations.push(Preparation {
             setting,
@@ -71,7 +73,7 @@ pub(crate) fn prepare(options: &RealTimeOptions) -> Prepared {
     }
     let mut latency = None;
     if options.cpu_latency {
-        match takt_rt::cpu_latency::CpuLatency::minimum() {
+        match CpuLatency::minimum() {
             Ok(guard) => {
                 latency = Some(guard);
                 note("cpu_dma_latency", Ok(()));
@@ -80,7 +82,7 @@ pub(crate) fn prepare(options: &RealTimeOptions) -> Prepared {
         }
     }
     if options.timer_slack {
-        let set = takt_rt::timer_slack::minimize();
+        let set = timer_slack::minimize();
         note("timer slack", set.map_err(|error| text(&error)));
     }
     if options.lock_memory {

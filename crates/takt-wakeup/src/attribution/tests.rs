@@ -1,0 +1,345 @@
+//! Tests of the attribution with traces made by hand, and with any traces.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::trace::event::{KernelName, KernelPriority, KernelThread, Left, TraceEvent, Vector};
+
+/// Thread that is late.
+const OWN: u32 = 100;
+
+/// System calls.
+const SLEEP: i64 = libc::SYS_clock_nanosleep;
+const READ: i64 = libc::SYS_read;
+
+fn thread(id: u32, name: &str, priority: i32) -> KernelThread {
+    KernelThread {
+        id,
+        name: KernelName::new(name.as_bytes()),
+        priority: KernelPriority(priority),
+    }
+}
+
+fn own() -> KernelThread {
+    thread(OWN, "own", 19)
+}
+
+fn idle() -> KernelThread {
+    thread(0, "swapper/1", 120)
+}
+
+fn other() -> KernelThread {
+    thread(200, "other", 9)
+}
+
+/// Trace of one processor.
+#[derive(Default)]
+struct Trace(Vec<TraceEntry>);
+
+impl Trace {
+    /// Adds an event at a time; the current thread is `thread`.
+    fn at(mut self, nanos: u64, thread: u32, event: TraceEvent) -> Self {
+        let in_interrupt = matches!(event, TraceEvent::Waking { .. });
+        self.0.push(TraceEntry {
+            nanos,
+            processor: 1,
+            thread,
+            in_interrupt,
+            in_softirq: false,
+            event,
+        });
+        self
+    }
+
+    fn switch(self, nanos: u64, previous: KernelThread, left: Left, next: KernelThread) -> Self {
+        let event = TraceEvent::Switch {
+            previous,
+            left,
+            next,
+        };
+        self.at(nanos, previous.id, event)
+    }
+
+    /// The thread sleeps from 100 on, and another one has the processor.
+    fn asleep(next: KernelThread) -> Self {
+        Self::default()
+            .at(90, OWN, TraceEvent::SystemCall(SLEEP))
+            .switch(100, own(), Left::Sleeping, next)
+    }
+
+    /// The timer comes at a time, within the thread `current`.
+    fn timer(self, nanos: u64, current: u32) -> Self {
+        let timer = Vector::LocalTimer;
+        self.at(nanos, current, TraceEvent::VectorBegin(timer))
+            .at(nanos + 2, current, TraceEvent::Waking { thread: OWN })
+            .at(nanos + 4, current, TraceEvent::VectorEnd(timer))
+    }
+
+    /// The thread runs from a time on, and is back in its own code 3 ns later.
+    fn back(self, nanos: u64, previous: KernelThread) -> Self {
+        self.switch(nanos, previous, Left::Preempted, own()).at(
+            nanos + 3,
+            OWN,
+            TraceEvent::SystemCallEnd(SLEEP),
+        )
+    }
+
+    fn explained(self, kind: LateKind, begin: u64, end: u64) -> Explanation {
+        let mut history = EventHistory::default();
+        // The next event of the processor, whatever it is.
+        let trace = self.at(end + 50, OWN, TraceEvent::SystemCall(SLEEP));
+        trace.0.into_iter().for_each(|entry| history.add(entry));
+        let interval = LateInterval {
+            thread: OWN,
+            cycle: 1,
+            kind,
+            begin,
+            end,
+        };
+        history.explain(&[interval]).remove(0)
+    }
+
+    /// Returns the shares of a wake-up that was planned at 1000.
+    fn shares(self, end: u64) -> Vec<(Cause, u64)> {
+        let explanation = self.explained(LateKind::WakeUp, 1000, end);
+        let shares = explanation.shares.iter();
+        shares.map(|share| (share.cause, share.nanos)).collect()
+    }
+}
+
+const TIMER: Cause = Cause::Vector(Vector::LocalTimer);
+
+#[test]
+fn a_thread_of_higher_priority() {
+    let trace = Trace::asleep(other()).timer(1001, 200).back(1500, other());
+    assert_eq!(
+        trace.shares(1510),
+        [
+            (Cause::Thread(other()), 495),
+            (Cause::OwnCode, 7),
+            (TIMER, 4),
+            (Cause::Return, 3),
+            (Cause::TimerLate(WhileLate::Thread(other())), 1),
+        ]
+    );
+}
+
+#[test]
+fn a_late_timer_of_an_idle_processor() {
+    let trace = Trace::asleep(idle()).timer(1300, 0).back(1320, idle());
+    assert_eq!(
+        trace.shares(1323),
+        [
+            (Cause::TimerLate(WhileLate::Idle), 300),
+            (Cause::IdleExit, 16),
+            (TIMER, 4),
+            (Cause::Return, 3),
+        ]
+    );
+}
+
+#[test]
+fn interrupts_and_softirqs_keep_the_timer_away() {
+    let name = KernelName::new(b"eth0");
+    let trace = Trace::asleep(other())
+        .at(900, 200, TraceEvent::Interrupt { name })
+        .at(1200, 200, TraceEvent::InterruptEnd)
+        .at(1200, 200, TraceEvent::Softirq(3))
+        .at(1700, 200, TraceEvent::SoftirqEnd(3))
+        .timer(1701, 200)
+        .back(1710, other());
+    let shares = trace.shares(1713);
+    assert_eq!(
+        shares[..2],
+        [(Cause::Softirq(3), 500), (Cause::Interrupt(name), 200)]
+    );
+    assert_eq!(shares.iter().map(|it| it.1).sum::<u64>(), 713);
+}
+
+#[test]
+fn an_interrupt_of_another_processor_while_the_thread_returns() {
+    let vector = Vector::CallFunctionSingle;
+    let trace = Trace::asleep(idle())
+        .timer(1000, 0)
+        .switch(1010, idle(), Left::Preempted, own())
+        .at(1011, OWN, TraceEvent::VectorBegin(vector))
+        .at(1411, OWN, TraceEvent::VectorEnd(vector))
+        .at(1413, OWN, TraceEvent::SystemCallEnd(SLEEP));
+    let shares = trace.shares(1420);
+    assert_eq!(shares[0], (Cause::Vector(vector), 400));
+    assert!(shares.contains(&(Cause::Return, 3)), "{shares:?}");
+}
+
+#[test]
+fn a_stopped_thread() {
+    let trace = Trace::asleep(idle())
+        // SIGSTOP wakes the thread up, and it stops.
+        .at(500, 0, TraceEvent::Waking { thread: OWN })
+        .switch(510, idle(), Left::Preempted, own())
+        .switch(520, own(), Left::Stopped, idle())
+        .at(9000, 0, TraceEvent::Waking { thread: OWN })
+        .back(9010, idle());
+    let shares = trace.shares(9013);
+    assert_eq!(shares[0], (Cause::Stopped, 8000));
+}
+
+#[test]
+fn a_thread_that_moves() {
+    let mover = thread(21, "migration/1", -1);
+    let trace = Trace::asleep(idle())
+        .timer(1000, 0)
+        .at(1005, 0, TraceEvent::Migrate { thread: OWN, to: 1 })
+        .switch(1100, idle(), Left::Preempted, mover)
+        .back(1200, mover);
+    let shares = trace.shares(1203);
+    assert_eq!(shares[0], (Cause::Migration, 195), "{shares:?}");
+}
+
+#[test]
+fn an_overrun_has_the_causes_of_its_whole_cycle() {
+    let trace = Trace::asleep(idle())
+        .timer(1000, 0)
+        .back(1010, idle())
+        .at(1100, OWN, TraceEvent::SystemCall(READ))
+        .switch(1110, own(), Left::Sleeping, idle())
+        .at(1400, 0, TraceEvent::Waking { thread: OWN })
+        .switch(1405, idle(), Left::Preempted, own())
+        .at(1410, OWN, TraceEvent::SystemCallEnd(READ))
+        .at(1500, OWN, TraceEvent::PageFault)
+        .switch(1501, own(), Left::Blocked, idle())
+        .at(1700, 0, TraceEvent::Waking { thread: OWN })
+        .switch(1701, idle(), Left::Preempted, own())
+        .at(1710, OWN, TraceEvent::SystemCall(SLEEP))
+        .switch(1711, own(), Left::Sleeping, idle())
+        .timer(2500, 0)
+        .back(2510, idle());
+    let explanation = trace.explained(LateKind::Overrun, 1013, 2500);
+    assert_eq!(explanation.interval.end, 1711, "the sleep is no part of it");
+    let shares: Vec<_> = explanation.shares.iter().collect();
+    let of = |cause| {
+        let found = shares.iter().find(|share| share.cause == cause);
+        found.map_or(0, |share| share.nanos)
+    };
+    assert_eq!(of(Cause::SystemCall(READ)), 10 + 290 + 5);
+    assert_eq!(of(Cause::OwnCode), 87 + 90);
+    assert_eq!(of(Cause::PageFault), 1 + 199 + 9);
+    assert_eq!(
+        shares.iter().map(|it| it.nanos).sum::<u64>(),
+        explanation.nanos()
+    );
+}
+
+#[test]
+fn times_without_events_are_unknown() {
+    let explanation = Trace::default().explained(LateKind::WakeUp, 1000, 1300);
+    assert_eq!(
+        explanation.shares,
+        [CauseShare {
+            cause: Cause::Unknown,
+            nanos: 300
+        }]
+    );
+    // The switch to another thread is lost, so that its name is not known.
+    let trace = Trace::asleep(idle()).timer(1001, 300).back(1500, other());
+    let shares = trace.shares(1503);
+    assert!(
+        shares
+            .iter()
+            .all(|(cause, _)| !matches!(cause, Cause::Thread(_))),
+        "{shares:?}"
+    );
+    assert_eq!(shares.iter().map(|it| it.1).sum::<u64>(), 503);
+}
+
+#[test]
+fn events_before_a_loss_explain_nothing() {
+    let mut history = EventHistory::default();
+    let trace = Trace::asleep(other()).timer(1001, 200).back(1500, other());
+    trace.0.into_iter().for_each(|entry| history.add(entry));
+    history.lose(0, 1200);
+    let interval = LateInterval {
+        thread: OWN,
+        cycle: 1,
+        kind: LateKind::WakeUp,
+        begin: 1000,
+        end: 1503,
+    };
+    let explanation = history.explain(&[interval]).remove(0);
+    let unknown = explanation.shares[0];
+    assert_eq!(unknown.cause, Cause::Unknown);
+    assert!(unknown.nanos >= 200, "{explanation:?}");
+}
+
+/// Any event, of few threads and processors, so that they concern each other.
+fn event() -> impl Strategy<Value = TraceEvent> {
+    let id = prop_oneof![Just(0_u32), Just(OWN), Just(200)];
+    let left = prop_oneof![
+        Just(Left::Preempted),
+        Just(Left::Sleeping),
+        Just(Left::Blocked),
+        Just(Left::Stopped),
+        Just(Left::Dead),
+    ];
+    let vector = (0..Vector::ALL.len()).prop_map(|index| Vector::ALL[index].0);
+    let call = prop_oneof![Just(SLEEP), Just(READ)];
+    let name = KernelName::new(b"eth0");
+    prop_oneof![
+        (id.clone(), left, id.clone()).prop_map(|(previous, left, next)| TraceEvent::Switch {
+            previous: thread(previous, "a", 120),
+            left,
+            next: thread(next, "b", 19),
+        }),
+        id.clone().prop_map(|thread| TraceEvent::Waking { thread }),
+        (id, 0_u32..3).prop_map(|(thread, to)| TraceEvent::Migrate { thread, to }),
+        Just(TraceEvent::Interrupt { name }),
+        Just(TraceEvent::InterruptEnd),
+        vector.clone().prop_map(TraceEvent::VectorBegin),
+        vector.prop_map(TraceEvent::VectorEnd),
+        (0_u8..12).prop_map(TraceEvent::Softirq),
+        (0_u8..12).prop_map(TraceEvent::SoftirqEnd),
+        Just(TraceEvent::PageFault),
+        call.clone().prop_map(TraceEvent::SystemCall),
+        call.prop_map(TraceEvent::SystemCallEnd),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn shares_add_up_to_the_lateness_in_any_trace(
+        events in prop::collection::vec(
+            (0_u64..50, 0_u32..3, prop_oneof![Just(0_u32), Just(OWN), Just(200)], any::<bool>(), event()),
+            0..60,
+        ),
+        begin in 0_u64..1500,
+        length in 0_u64..1500,
+        is_overrun in any::<bool>(),
+        loss in prop::option::of((0_u32..3, 0_u64..1000)),
+        forgotten in 0_u64..500,
+    ) {
+        let mut history = EventHistory::default();
+        let mut nanos = 0;
+        for (delta, processor, thread, in_interrupt, event) in events {
+            nanos += delta;
+            history.add(TraceEntry { nanos, processor, thread, in_interrupt, in_softirq: false, event });
+        }
+        if let Some((processor, until)) = loss {
+            history.lose(processor, until);
+        }
+        history.forget_before(forgotten);
+        let kind = if is_overrun { LateKind::Overrun } else { LateKind::WakeUp };
+        let interval = LateInterval { thread: OWN, cycle: 0, kind, begin, end: begin + length };
+        let explanation = history.explain(&[interval]).remove(0);
+        let sum: u64 = explanation.shares.iter().map(|share| share.nanos).sum();
+        prop_assert_eq!(sum, explanation.nanos());
+        prop_assert!(explanation.interval.end <= interval.end);
+        if !is_overrun {
+            prop_assert_eq!(explanation.interval, interval);
+        }
+        let mut causes: Vec<Cause> = explanation.shares.iter().map(|share| share.cause).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        prop_assert_eq!(causes.len(), explanation.shares.len(), "each cause stands once");
+    }
+}

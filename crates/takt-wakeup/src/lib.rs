@@ -1,0 +1,30 @@
+//! Wake-up latencies of cyclic threads, and the cause of each late wake-up.
+//!
+//! * [`Measurement`]: threads that sleep until absolute times and note how late they wake up, one per core.
+//! * [`prepare`]: the real-time settings of a cyclic thread.
+//! * [`late_queue`]: late wake-ups on their way from a real-time thread to the recorder.
+//! * [`Recorder`]: a flight recorder of the kernel's events, in an instance of tracefs, which is read after a late wake-up only.
+//! * [`trace`]: the kernel's pages and events; [`EventHistory`] attributes the time of a lateness to causes. Both are sans-io.
+//!
+//! The latency is that of [`takt_rt::cyclic`]: the time from the planned start of a cycle until the thread reads the clock again.
+//! A cause is a fact of the trace, never a guess: the rest is [`Cause::Unknown`]. This crate knows no scenario and no command.
+
+#![forbid(unsafe_code)]
+
+mod attribution;
+mod late;
+mod measurement;
+mod real_time;
+mod recorder;
+mod system_call_names;
+pub mod trace;
+
+pub use attribution::{
+    Cause, CauseShare, EventHistory, Explanation, LateInterval, LateKind, WhileLate,
+};
+pub use late::{LateReceiver, LateWatch, WatchStart, late_queue, thread_id};
+pub use measurement::{
+    CycleWork, Measurement, MeasurementError, ThreadPlan, ThreadProgress, ThreadResult,
+};
+pub use real_time::{Preparation, Prepared, RealTimeOptions, prepare};
+pub use recorder::{LateReport, Recorder, RecorderError, remove_dead};

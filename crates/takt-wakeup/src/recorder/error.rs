@@ -1,0 +1,68 @@
+//! Reasons for which nothing can be recorded.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::trace::formats::FormatError;
+
+/// Error of a recorder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecorderError {
+    /// The file system of the kernel's events is not mounted.
+    #[error(
+        "the kernel's events are not accessible: tracefs is not mounted. As root, `mount -t tracefs nodev /sys/kernel/tracing`; \
+         a container needs the host's /sys/kernel/tracing"
+    )]
+    NotMounted,
+    /// The user may not use it.
+    #[error(
+        "the kernel's events are not accessible: this user may not use {path}. Run the program as root, or mount tracefs for a \
+         group of this user: `mount -o remount,gid=GROUP,mode=770 /sys/kernel/tracing`"
+    )]
+    NotPermitted {
+        /// Path that was refused.
+        path: PathBuf,
+    },
+    /// The kernel lacks an event.
+    #[error(
+        "the kernel has no event {event}: it needs CONFIG_FTRACE_SYSCALLS and CONFIG_ENABLE_DEFAULT_TRACERS or CONFIG_FTRACE"
+    )]
+    MissingEvent {
+        /// Group and name.
+        event: String,
+    },
+    /// The kernel has another version of an event.
+    #[error("the kernel has an unknown version of an event")]
+    Format(#[from] FormatError),
+    /// There is no memory for the buffers.
+    #[error("the kernel has no memory for {kilobytes} KiB of events for each processor")]
+    Memory {
+        /// Size of a buffer.
+        kilobytes: u64,
+    },
+    /// The system refused for another reason.
+    #[error("{path} cannot be used")]
+    System {
+        /// File of tracefs.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        cause: io::Error,
+    },
+    /// The thread of the recorder cannot be started.
+    #[error("the thread of the recorder cannot be started")]
+    Thread(#[source] io::Error),
+}
+
+impl RecorderError {
+    /// Returns the error of a file of tracefs.
+    pub(super) fn of(path: PathBuf, cause: io::Error) -> Self {
+        match cause.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::NotPermitted { path }
+            }
+            _ => Self::System { path, cause },
+        }
+    }
+}
