@@ -341,11 +341,8 @@ pub fn taprio_windows() {
     Windows::observe(false, 55, -MICROSECOND..=MICROSECOND).check();
 }
 
-/// The same with gates of the device, to the nanosecond. Best effort has more frames than fit into its windows: those that the gates of the
-/// kernel let pass at the end of a window end behind it, and those of the device do not.
+/// The same with gates of the device, to the nanosecond, and with more frames of best effort than fit into its windows.
 pub fn taprio_windows_of_the_device() {
-    let kernel = Windows::observe(false, 70, -MICROSECOND..=MICROSECOND);
-    assert!(kernel.outside.len() > 100, "{:?}", kernel.outside);
     let device = Windows::observe(true, 70, 0..=10);
     assert_eq!(device.observed.recorded.record["has_offloads"], true);
     device.check();
