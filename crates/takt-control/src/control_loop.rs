@@ -1,6 +1,5 @@
 //! The loop: opening its links, and its cycles.
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use takt_rt::clock::Clock;
 use takt_rt::cyclic::Cyclic;
 use takt_rt::faults::PageFaults;
 use takt_ua::structures::PubSubConfiguration2DataType;
-use takt_wakeup::{WatchStart, prepare, thread_id};
+use takt_wakeup::{WatchStart, prepare};
 
 use crate::added_latency::AddedLatency;
 use crate::application::ControlApplication;
@@ -38,16 +37,7 @@ pub struct ControlLoop {
     cyclic: Cyclic,
     options: ControlOptions,
     added_latency: Option<Box<dyn AddedLatency>>,
-    watch_start: Option<Hidden<WatchStart>>,
-}
-
-/// Value that has no text.
-struct Hidden<T>(T);
-
-impl<T> fmt::Debug for Hidden<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("…")
-    }
+    watch_start: Option<WatchStart>,
 }
 
 impl ControlLoop {
@@ -116,11 +106,10 @@ impl ControlLoop {
         self
     }
 
-    /// Watches the beginnings of cycles, so that a [`Recorder`](takt_wakeup::Recorder) tells why some were late. The function is called
-    /// on the thread of the loop, before its real-time settings.
+    /// Watches the beginnings of cycles, so that a [`Recorder`](takt_wakeup::Recorder) tells why some were late.
     #[must_use]
     pub fn with_watch(mut self, start: WatchStart) -> Self {
-        self.watch_start = Some(Hidden(start));
+        self.watch_start = Some(start);
         self
     }
 
@@ -156,7 +145,7 @@ impl ControlLoop {
             sender: open_sender(&sender.address, &sender.options)?,
             receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
         };
-        let mut watch = watch_start.and_then(|Hidden(start)| start(thread_id()));
+        let mut watch = watch_start.and_then(|start| start.of_this_thread());
         // After the links: opening them allocates and waits, which a real-time thread must not.
         let prepared = prepare(&options.real_time);
         let mut running = Running {

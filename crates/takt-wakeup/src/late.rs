@@ -1,5 +1,6 @@
 //! Late wake-ups on their way from a real-time thread to the recorder: without allocation, lock or system call.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -34,8 +35,31 @@ pub fn thread_id() -> u32 {
         .unsigned_abs()
 }
 
-/// Function that a cyclic thread calls with its id before its first cycle, and that may return a watch for its cycles.
-pub type WatchStart = Box<dyn FnOnce(u32) -> Option<LateWatch> + Send>;
+/// Function that returns a watch for the cycles of the thread with this id (`gettid`), or none.
+type MakeWatch = dyn Fn(u32) -> Option<LateWatch> + Send + Sync;
+
+/// Source of watches, one for each cyclic thread. A thread asks for its own before its real-time settings and its first cycle.
+#[derive(Clone)]
+pub struct WatchStart(Arc<MakeWatch>);
+
+impl WatchStart {
+    /// Makes a source of a function that gets the id of the thread (`gettid`), on that thread.
+    pub fn new(make: impl Fn(u32) -> Option<LateWatch> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    /// Returns the watch of the calling thread.
+    #[must_use]
+    pub fn of_this_thread(&self) -> Option<LateWatch> {
+        (self.0)(thread_id())
+    }
+}
+
+impl fmt::Debug for WatchStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WatchStart(…)")
+    }
+}
 
 /// Creates the two ends of a queue: for the thread with this id (`gettid`), and for the recorder. Latencies above the limit, in
 /// nanoseconds, are noted.

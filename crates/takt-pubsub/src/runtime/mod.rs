@@ -314,6 +314,7 @@ impl PubSub {
             real_time: options
                 .publishing
                 .raised(rank(configuration, group.priority)),
+            watch_start: options.publishing_watch.clone(),
             timing: Timing::new(settings.as_ref(), interval, launch_times),
             commands: receiver,
             problems: self.problems.sender(&name),

@@ -6,6 +6,7 @@ use takt_link::{LinkError, LinkOptions};
 use takt_rt::affinity::AffinityError;
 use takt_rt::cyclic::CyclicError;
 use takt_rt::priority::{Policy, PriorityError};
+use takt_wakeup::WatchStart;
 
 use crate::check::ConfigurationMistake;
 use crate::discovery::AnnouncedApplication;
@@ -57,6 +58,8 @@ pub struct RuntimeOptions {
     pub link: LinkOptions,
     /// Scheduling of the threads of WriterGroups.
     pub publishing: RealTime,
+    /// Watches of the publishing intervals of the threads of WriterGroups, which tell why some began late.
+    pub publishing_watch: Option<WatchStart>,
     /// Scheduling of the threads of connections that receive.
     pub subscribing: RealTime,
     /// True if UDP connections without a DiscoveryAddress use that of the standard, `opc.udp://224.0.2.14:4840`: they answer

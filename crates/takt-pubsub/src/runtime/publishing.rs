@@ -12,6 +12,7 @@ use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataType};
+use takt_wakeup::{LateWatch, WatchStart};
 
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
@@ -77,6 +78,7 @@ pub(super) struct PublisherThread {
     pub(super) next_count: Instant,
     pub(super) count_interval: Duration,
     pub(super) real_time: RealTime,
+    pub(super) watch_start: Option<WatchStart>,
     pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
     pub(super) problems: ProblemSender,
@@ -87,7 +89,7 @@ pub(super) struct PublisherThread {
 impl PublisherThread {
     /// Opens the link, reports the result, and publishes until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
-        let (mut links, cyclic) = match self.prepare() {
+        let (mut links, mut watch, cyclic) = match self.prepare() {
             Ok(prepared) => prepared,
             Err(error) => {
                 // The starting thread waits for this.
@@ -96,7 +98,12 @@ impl PublisherThread {
             }
         };
         let _ = started.send(Ok(()));
-        cyclic.run(|cycle| self.cycle(cycle, &mut links));
+        cyclic.run(|cycle| {
+            if let Some(watch) = &mut watch {
+                watch.note(&cycle);
+            }
+            self.cycle(cycle, &mut links)
+        });
         // Before the link is closed, which has this number.
         let late = self.late(links.data.as_mut());
         let mut counters = LinkCounters::default();
@@ -141,7 +148,7 @@ impl PublisherThread {
         }
     }
 
-    fn prepare(&self) -> Result<(Links, Cyclic), StartError> {
+    fn prepare(&self) -> Result<(Links, Option<LateWatch>, Cyclic), StartError> {
         let at = |source| StartError::Link {
             component: self.group.name().to_owned(),
             source,
@@ -153,9 +160,11 @@ impl PublisherThread {
             meta_data: self.meta_data.iter().map(queue).collect::<Result<_, _>>()?,
         };
         let cyclic = self.timing.cycles()?;
+        let watch_start = self.watch_start.as_ref();
+        let watch = watch_start.and_then(WatchStart::of_this_thread);
         // Last: opening links allocates and waits, which a real-time thread must not.
         self.real_time.apply()?;
-        Ok((links, cyclic.with_spin(self.real_time.spin)))
+        Ok((links, watch, cyclic.with_spin(self.real_time.spin)))
     }
 
     #[inline]

@@ -87,10 +87,11 @@ pub struct ControlLoopArguments {
     #[arg(long, value_name = "COUNT", default_value = "1000000")]
     pub trace_points: usize,
     /// Tell why cycles began late: causes from the kernel's events, which need root.
-    #[arg(long)]
+    // Also without a scenario, as the next one.
+    #[arg(long, help_heading = None::<&str>)]
     pub why: bool,
     /// With --why: the shortest wake-up latency that is late.
-    #[arg(long, value_name = "TIME", default_value = "100us", requires = "why", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "100us", requires = "why", value_parser = duration, help_heading = None::<&str>)]
     pub above: Duration,
     /// Print JSON: an object for each result, and with a configuration also for each state of a WriterGroup.
     // Also without a scenario.

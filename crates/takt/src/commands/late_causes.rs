@@ -7,6 +7,7 @@ use std::time::Duration;
 use miette::Report;
 use serde_json::{Value, json};
 use takt_figures::{Column, Table};
+use takt_rt::clock::Clock;
 use takt_wakeup::{
     Cause, Explanation, LateKind, LateReport, Recorder, RecorderError, WatchStart, late_queue,
 };
@@ -19,16 +20,22 @@ const SHOWN: usize = 8;
 /// Number of shares that are shown of each.
 const SHARES: usize = 4;
 
+/// Name of the line of a trace's description that has the late wake-ups.
+const TRACE_LINE: &str = "late_wake_ups";
+
+/// Longest such line in bytes. A description has 64 KiB at most.
+const LONGEST_LINE: usize = 40 << 10;
+
 /// Starts the recorder, before there are threads with priorities.
 pub(super) fn start() -> miette::Result<Arc<Recorder>> {
     let recorder = Recorder::start().map_err(|error| refused(&error))?;
     Ok(Arc::new(recorder))
 }
 
-/// Returns the function that makes the watch of a thread whose latencies above a limit are late.
+/// Returns the source of watches of threads whose latencies above a limit are late.
 pub(super) fn watch(recorder: &Arc<Recorder>, above: Duration) -> WatchStart {
     let recorder = Arc::clone(recorder);
-    Box::new(move |thread| {
+    WatchStart::new(move |thread| {
         let (watch, receiver) = late_queue(thread, nanos(above));
         match recorder.watch(vec![receiver]) {
             Ok(()) => Some(watch),
@@ -179,6 +186,75 @@ fn micros(nanos: u64) -> String {
     format!("{:.1}", nanos as f64 / 1000.0)
 }
 
+/// Returns the line of a trace's description that has the late wake-ups: an array of objects, the worst as far as there is room. Their
+/// begin is also in nanoseconds of CLOCK_TAI, as the records of the trace are. `None` without late wake-ups.
+pub(super) fn trace_line(
+    report: &LateReport,
+    core: &dyn Fn(u32) -> Option<usize>,
+) -> Option<(&'static str, String)> {
+    let to_tai = Clock::Tai.nanos().saturating_sub(Clock::Monotonic.nanos());
+    let mut worst: Vec<&Explanation> = report.explanations.iter().collect();
+    worst.sort_by_key(|it| std::cmp::Reverse(it.nanos()));
+    let (mut texts, mut length) = (Vec::new(), 0);
+    for it in worst {
+        let begin = it.interval.begin.cast_signed().saturating_add(to_tai);
+        let text = output::joined(object(it, core), json!({"beginTaiNs": begin})).to_string();
+        length += text.len() + 1;
+        if length > LONGEST_LINE {
+            break;
+        }
+        texts.push(text);
+    }
+    (!texts.is_empty()).then(|| (TRACE_LINE, format!("[{}]", texts.join(","))))
+}
+
+/// Returns the late wake-ups in the description of a trace. A damaged line has none.
+pub(super) fn of_description(description: &[(String, String)]) -> Vec<Value> {
+    let mut lines = description.iter();
+    let line = lines.find(|(name, _)| name == TRACE_LINE);
+    let found = line.and_then(|(_, text)| serde_json::from_str(text).ok());
+    found.unwrap_or_default()
+}
+
+/// Returns the table of late wake-ups of a trace, the worst ones.
+pub(super) fn table_of_trace(late: &[Value]) -> Table {
+    let number = |it: &Value, key: &str| it[key].as_u64();
+    let mut worst: Vec<&Value> = late.iter().collect();
+    worst.sort_by_key(|it| std::cmp::Reverse(number(it, "lateNs")));
+    let columns = [
+        Column::number("cycle"),
+        Column::number("late").unit("\u{b5}s"),
+        Column::text("causes, \u{b5}s"),
+    ];
+    let mut table = Table::new(columns);
+    for it in worst.into_iter().take(SHOWN) {
+        let causes = it["causes"].as_array().into_iter().flatten();
+        let causes = causes.take(SHARES).map(|share| {
+            let kind = words(share["cause"].as_str().unwrap_or_default());
+            let name = share["name"].as_str().map(|name| format!(" {name}"));
+            let nanos = number(share, "ns").unwrap_or(0);
+            format!("{kind}{} {}", name.unwrap_or_default(), micros(nanos))
+        });
+        let causes: Vec<String> = causes.collect();
+        let cycle = number(it, "cycle").map(|cycle| cycle.to_string());
+        let late = micros(number(it, "lateNs").unwrap_or(0));
+        table.row([cycle.unwrap_or_default(), late, causes.join(", ")]);
+    }
+    table
+}
+
+/// Returns the words of a name in camelCase.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -237,5 +313,33 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn a_trace_has_the_worst_late_wake_ups() {
+        let core = |_| Some(1);
+        let mut late = vec![explanation(); 1000];
+        late[999].interval.end += 1;
+        late[999].shares[4].nanos += 1;
+        let report = LateReport {
+            explanations: late,
+            left_out: 0,
+        };
+        let (name, text) = trace_line(&report, &core).unwrap();
+        assert!(text.len() < 64 << 10 && !text.contains('\n'), "{text}");
+        let description = [
+            ("cycle_ns".to_owned(), "1".to_owned()),
+            (name.to_owned(), text),
+        ];
+        let found = of_description(&description);
+        assert!(found.len() > 50, "{}", found.len());
+        assert_eq!(found[0]["lateNs"], 293_601);
+        assert!(found[0]["beginTaiNs"].is_i64(), "{}", found[0]);
+        let lines = table_of_trace(&found).lines(None).join("\n");
+        assert!(lines.contains("softirq NET_RX 40.1"), "{lines}");
+        assert!(!lines.contains('\x1b'), "{lines}");
+        let damaged = [(TRACE_LINE.to_owned(), "[{".to_owned())];
+        assert!(of_description(&damaged).is_empty());
+        assert_eq!(words("timerLate"), "timer late");
     }
 }

@@ -19,6 +19,7 @@ use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
 
 use self::given_values::GivenValues;
 use super::control_loop;
+use super::late_causes;
 use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
@@ -66,7 +67,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         })?;
         return control_loop::publish(arguments, content);
     }
-    given.refuse::<ControlLoopArguments>(&["json"], |option| {
+    given.refuse::<ControlLoopArguments>(&["json", "why", "above"], |option| {
         (
             format!("{option} is for a scenario, and {file} is a PubSub configuration"),
             "`takt publish --help` lists the options for each of them.".to_owned(),
@@ -97,7 +98,13 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     let mut nobody =
         |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;
-    let options = runtime_options(&arguments.run)?;
+    let mut options = runtime_options(&arguments.run)?;
+    let recorder = match arguments.control.why {
+        true => Some(late_causes::start()?),
+        false => None,
+    };
+    let watch = |recorder| late_causes::watch(recorder, arguments.control.above);
+    options.publishing_watch = recorder.as_ref().map(watch);
     let running = PubSub::start(
         &configuration,
         &mut source,
@@ -145,6 +152,10 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     match live {
         true => output::written(running.screen.show(&rows)),
         false => rows.iter().for_each(output::line),
+    }
+    if let Some(recorder) = recorder {
+        let core = |_| arguments.run.core;
+        late_causes::print(&recorder.finish(), arguments.control.json, &core);
     }
     running.finish()
 }

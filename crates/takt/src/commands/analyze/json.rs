@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use takt_analysis::{ExactStatistics, PointQuantities, RunAnalysis, RunFile, RunFileFormat};
 
 use super::quantity::{STATISTICS, statistics};
+use crate::commands::late_causes;
 
 pub(super) fn of(run: &RunAnalysis) -> Value {
     let intervals = run.intervals.iter().map(|it| {
@@ -59,6 +60,7 @@ fn file(file: &RunFile) -> Value {
         "skipped_packets": file.skipped,
         "damage": file.damage,
         "description": Value::Object(description.collect()),
+        "late_wake_ups": late_causes::of_description(&file.description),
     })
 }
 

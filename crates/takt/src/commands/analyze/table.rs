@@ -5,6 +5,7 @@ use takt_figures::number::{measured, trimmed};
 use takt_figures::{Column, Report, Table};
 
 use super::quantity::{quantities, statistics};
+use crate::commands::late_causes;
 
 pub(super) fn print(run: &RunAnalysis, report: &mut Report<impl FnMut(String)>) {
     for file in &run.files {
@@ -19,6 +20,15 @@ pub(super) fn print(run: &RunAnalysis, report: &mut Report<impl FnMut(String)>) 
     report.line("");
     report.table(&counters(run));
     report.line("");
+    for file in &run.files {
+        let late = late_causes::of_description(&file.description);
+        if !late.is_empty() {
+            let path = file.path.display();
+            report.line(format!("{path}: late wake-ups, the worst"));
+            report.table(&late_causes::table_of_trace(&late));
+            report.line("");
+        }
+    }
     for line in remarks(run) {
         report.note(&line);
     }

@@ -151,14 +151,23 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
-    if let Some(recorder) = recorder {
-        let core = |_| request.core;
-        late_causes::print(&recorder.finish(), request.control.json, &core);
+    let late = recorder.map(|recorder| recorder.finish());
+    let core = |_| request.core;
+    if let Some(late) = &late {
+        late_causes::print(late, request.control.json, &core);
     }
     if let Some((path, file)) = trace_output {
+        let late = late.and_then(|late| late_causes::trace_line(&late, &core));
         let notes = facts.notes(run, &control, request.end, &application, &report);
-        write_trace(file, request.end, &control, &application.trace, &notes)
-            .map_err(|error| advice::trace(path, &error))?;
+        write_trace(
+            file,
+            request.end,
+            &control,
+            &application.trace,
+            &notes,
+            late,
+        )
+        .map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
         (Some(torn), _) => Err(explain::with_help(
@@ -270,6 +279,7 @@ fn write_trace(
     control: &ScenarioLoop,
     trace: &Trace,
     notes: &TraceNotes,
+    late: Option<(&'static str, String)>,
 ) -> std::io::Result<()> {
     let mut description = control.trace_description(end, control.scenario());
     let lines = notes.lines()?;
@@ -278,6 +288,7 @@ fn write_trace(
             .iter()
             .map(|(name, value)| (name.as_str(), value.clone())),
     );
+    description.extend(late);
     trace_file::write(&mut BufWriter::new(file), &description, trace)
 }
 
