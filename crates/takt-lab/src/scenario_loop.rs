@@ -197,6 +197,17 @@ impl ScenarioLoop {
         &self.addresses
     }
 
+    /// Returns PublisherId, WriterGroupId and DataSetWriterId of the messages that an end receives, joined by `/`.
+    #[must_use]
+    pub fn received_from(&self, end: LoopEnd) -> String {
+        let (publisher, loopback) = publisher_ids(self.index);
+        let peer = match end {
+            LoopEnd::Publisher => loopback,
+            LoopEnd::Loopback => publisher,
+        };
+        format!("{peer}/1/1")
+    }
+
     /// Returns the number of fields of a message.
     #[must_use]
     pub const fn fields(&self) -> usize {

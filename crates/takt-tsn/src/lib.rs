@@ -49,6 +49,7 @@ mod for_interface;
 mod gate_motion;
 mod interface_name;
 mod kernel_state;
+mod launch_port;
 mod plan;
 mod qdisc;
 mod read_back;
@@ -72,6 +73,7 @@ pub use for_interface::{InterfacePlanError, plan_for_interface};
 pub use gate_motion::GateMotion;
 pub use interface_name::{LONGEST_INTERFACE_NAME, is_interface_name};
 pub use kernel_state::KernelState;
+pub use launch_port::{LaunchFault, LaunchPort, LaunchRequest, launch_port};
 pub use plan::*;
 pub use qdisc::*;
 pub use read_back::{KernelQdisc, QdiscCounters, ReadBackError, read_marked, read_qdiscs};
@@ -80,6 +82,6 @@ pub use schedule_picture::{ScheduleGates, SchedulePicture};
 pub use shell_command::ShellCommand;
 pub use system::{
     InterfaceFacts, InterfacePlace, interface_facts, interface_place, kernel_state, kernel_version,
-    network_namespace,
+    network_namespace, route_interface,
 };
 pub use verify::{Verification, verify};

@@ -118,6 +118,13 @@ pub trait SubscriberObserver {
         let _ = received;
     }
 
+    /// Reports the time at which the kernel or the network card received the message whose DataSetMessages are reported next.
+    /// Connections without the property `ReceiveTimes` have none.
+    #[cfg(feature = "runtime")]
+    fn link_time(&mut self, time: takt_link::ReceiveTime) {
+        let _ = time;
+    }
+
     /// Reports a new state of a reader.
     fn state_changed(&mut self, reader: &str, state: PubSubState) {
         let _ = (reader, state);

@@ -3,6 +3,8 @@
 mod advice;
 mod notes;
 mod result;
+mod strays;
+mod watched;
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -18,15 +20,19 @@ use takt_control::{
 use takt_lab::{
     CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop, TraceNotes,
 };
-use takt_link::{LaunchMode, LinkOptions, ReceiveClock};
+use takt_link::{Address, LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
+use takt_scenario::ScenarioFile;
 
+use self::strays::StrayListener;
+use self::watched::Watched;
 use super::late_causes;
 use crate::arguments::{
     ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
 };
+use crate::commands::launch_check::{self, LaunchedLink};
 use crate::server_interrupt;
 use crate::{explain, output, scenario_file};
 
@@ -122,10 +128,12 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let (run, wait) = notes::run_id(request.end, has_trace);
     let control = control.with_run(run);
     let options = options(request, &control);
+    let sending = options.sending;
     let payload = || CounterPayload::new(control.fields());
     let (input, published) = (payload(), payload());
     let running = control.open(request.end, &input, &published, options);
     let mut running = running.map_err(refused)?;
+    let launch_faults = check_port(request, &file, &control, sending)?;
     let recorder = match request.control.why {
         true => Some(late_causes::start()?),
         false => None,
@@ -141,13 +149,22 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     if !request.control.json {
         output::lines(heading(request.end, &control));
     }
+    let at = match request.end {
+        LoopEnd::Publisher => &control.addresses().back,
+        LoopEnd::Loopback => &control.addresses().there,
+    };
+    let interface = request.control.interface.as_deref();
+    let mut strays = StrayListener::new(at, interface);
     wait_for(wait, &interrupt);
-    let report = on_its_thread(request, running, &mut application, &interrupt)?;
+    let report = on_its_thread(request, running, &mut application, &mut strays, &interrupt)?;
     let result = result::LoopResult {
         end: request.end,
         control: &control,
         report: &report,
         application: &application,
+        launch_faults,
+        strays: strays.map(StrayListener::strays).unwrap_or_default(),
+        at,
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
@@ -159,15 +176,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     if let Some((path, file)) = trace_output {
         let late = late.and_then(|late| late_causes::trace_line(&late, &core));
         let notes = facts.notes(run, &control, request.end, &application, &report);
-        write_trace(
-            file,
-            request.end,
-            &control,
-            &application.trace,
-            &notes,
-            late,
-        )
-        .map_err(|error| advice::trace(path, &error))?;
+        write_trace(file, &result, &notes, late).map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
         (Some(torn), _) => Err(explain::with_help(
@@ -223,21 +232,97 @@ fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
     }
 }
 
+/// Checks the port of this end, if messages have launch times. Returns the faults that --force ignores.
+fn check_port(
+    request: &Request<'_>,
+    file: &ScenarioFile,
+    control: &ScenarioLoop,
+    sending: Sending,
+) -> miette::Result<Vec<String>> {
+    let arguments = request.control;
+    let LoopAddresses { there, back } = control.addresses();
+    let to = match request.end {
+        LoopEnd::Publisher => there,
+        LoopEnd::Loopback => back,
+    };
+    let (Sending::LaunchTime { offset, mode }, Ok(address)) = (sending, Address::parse(to)) else {
+        return launch_check::check(&[], arguments.force, &|_| None);
+    };
+    let cycle = control.application().cycle.0 / 1000;
+    // The message is made at the phase of the publisher, and leaves at the offset of the next cycle.
+    let until_next = (1.0 - control.phases().publisher) * cycle as f64;
+    let lead = (until_next as u64).saturating_add(offset.as_nanos() as u64);
+    let options = LinkOptions {
+        interface: arguments.interface.clone(),
+        ..LinkOptions::default()
+    };
+    let link = LaunchedLink {
+        address,
+        options,
+        mode,
+        lead,
+    };
+    // The discipline of the scenario is for its priority, which UDP does not have.
+    let has_priority = matches!(&link.address, Address::Ethernet { vlan: Some(tag), .. }
+        if tag.priority == control.application().pcp);
+    launch_check::check(&[link], arguments.force, &|interface| {
+        has_priority.then(|| apply_command(request, file, control, interface))?
+    })
+}
+
+/// Returns the command that configures the port of this end as the scenario says; `None` if messages of the scenario have
+/// no launch times.
+fn apply_command(
+    request: &Request<'_>,
+    file: &ScenarioFile,
+    control: &ScenarioLoop,
+    interface: &str,
+) -> Option<String> {
+    let application = control.application();
+    application.txtime?;
+    let node = match request.end {
+        LoopEnd::Publisher => application.publisher,
+        LoopEnd::Loopback => application.receiver.node(),
+    };
+    let node = &file.scenario().nodes.get(node.0)?.name;
+    let settings = request.control.settings.iter();
+    let settings = settings.map(|(field, value)| match value.contains(' ') {
+        true => format!("--set '{field}={value}' "),
+        false => format!("--set {field}={value} "),
+    });
+    let settings: String = settings.collect();
+    let scenario = request.file.display();
+    Some(format!(
+        "takt tsn apply {scenario} {settings}--node {node} --interface {interface}"
+    ))
+}
+
 /// Runs the loop on a thread of its own until it ends, the time is over, or the command is interrupted.
 fn on_its_thread(
     request: &Request<'_>,
     running: takt_control::ControlLoop,
     application: &mut ScenarioApplication,
+    strays: &mut Option<StrayListener>,
     interrupt: &Interrupt,
 ) -> miette::Result<ControlReport> {
     let stop = Arc::new(AtomicBool::new(false));
+    let has_message = AtomicBool::new(false);
+    let mut watched = Watched {
+        application,
+        has_message: &has_message,
+    };
     let end = TimeLimit::of(request.run_for);
     let outcome = std::thread::scope(|scope| {
-        let thread = scope.spawn(|| running.run(application, &stop));
+        let thread = scope.spawn(|| running.run(&mut watched, &stop));
         while !thread.is_finished() {
             if end.is_over() || interrupt.is_set() {
                 // The flag carries no data: `join` shows what the thread wrote.
                 stop.store(true, Ordering::Relaxed);
+            }
+            // The flag carries no data.
+            match strays {
+                Some(listener) if !has_message.load(Ordering::Relaxed) => listener.listen(),
+                _ => *strays = None,
             }
             std::thread::sleep(STEP);
         }
@@ -275,20 +360,23 @@ fn create_trace(path: &Path) -> miette::Result<(&Path, File)> {
 
 fn write_trace(
     file: File,
-    end: LoopEnd,
-    control: &ScenarioLoop,
-    trace: &Trace,
+    result: &result::LoopResult<'_>,
     notes: &TraceNotes,
     late: Option<(&'static str, String)>,
 ) -> std::io::Result<()> {
-    let mut description = control.trace_description(end, control.scenario());
+    let control = result.control;
     let lines = notes.lines()?;
-    description.extend(
-        lines
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.clone())),
-    );
-    description.extend(late);
+    let mut description = control.trace_description(result.end, control.scenario());
+    for (name, count) in result.numbers() {
+        description.push((name, count));
+    }
+    for (name, value) in &lines {
+        description.push((name, value.clone()));
+    }
+    if let Some((name, causes)) = late {
+        description.push((name, causes));
+    }
+    let trace = &result.application.trace;
     trace_file::write(&mut BufWriter::new(file), &description, trace)
 }
 
