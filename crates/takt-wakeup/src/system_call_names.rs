@@ -75,6 +75,9 @@ names! {
     clippy::useless_conversion,
     reason = "a `long` has 32 bits on some processors"
 )]
+/// System call in which a cyclic thread sleeps until its next start.
+pub(crate) const SLEEP: i64 = libc::SYS_clock_nanosleep;
+
 /// Returns true for a system call in which a cyclic thread sleeps until its next start. A signal makes the kernel restart it.
 pub(crate) fn is_sleep(number: i64) -> bool {
     [

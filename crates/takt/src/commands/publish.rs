@@ -16,6 +16,7 @@ use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
 use takt_ua::NodeId;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
+use takt_wakeup::WatchedCalls;
 
 use self::given_values::GivenValues;
 use super::control_loop;
@@ -100,7 +101,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     let mut nowhere = |_: SubscribedField<'_>| None;
     let mut options = runtime_options(&arguments.run)?;
     let recorder = match arguments.control.why {
-        true => Some(late_causes::start()?),
+        true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
     };
     let watch = |recorder| late_causes::watch(recorder, arguments.control.above);

@@ -19,6 +19,7 @@ use takt_link::{LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
+use takt_wakeup::WatchedCalls;
 
 use super::late_causes;
 use crate::arguments::{
@@ -120,7 +121,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let running = control.open(request.end, &input, &published, options);
     let mut running = running.map_err(refused)?;
     let recorder = match request.control.why {
-        true => Some(late_causes::start()?),
+        true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
     };
     if let Some(recorder) = &recorder {
