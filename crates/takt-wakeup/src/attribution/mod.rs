@@ -79,7 +79,7 @@ impl Explanation {
 /// System calls of the watched threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WatchedCalls {
-    /// Any: their events are recorded, which costs about a microsecond in each cycle.
+    /// Any: their events are recorded, too.
     #[default]
     Any,
     /// None but the sleep until the next cycle. Such a thread is in its sleep, or returns from it.
