@@ -26,10 +26,14 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
+    /// Returns the PublisherId as text.
+    pub(crate) fn publisher_id(&self) -> Option<String> {
+        self.publisher_id.as_ref().map(ToString::to_string)
+    }
+
     /// Returns true if the PublisherId has this text.
     pub(crate) fn has_publisher_id(&self, text: &str) -> bool {
-        let id = self.publisher_id.as_ref();
-        id.is_some_and(|id| id.to_string() == text)
+        self.publisher_id().is_some_and(|id| id == text)
     }
 }
 
@@ -56,6 +60,8 @@ pub(crate) struct CapturedMessage {
     pub(crate) counter: u64,
     /// Time of the capture: nanoseconds since 1970 (UTC).
     pub(crate) nanos: i64,
+    /// GroupVersion of the message.
+    pub(crate) group_version: Option<u32>,
 }
 
 /// Iterator over the messages of a capture, which keeps none of them. Damage is its last item.
@@ -81,7 +87,8 @@ impl CapturedMessages {
         let time = packet.time?.duration_since(UNIX_EPOCH).ok()?;
         let nanos = i64::try_from(time.as_nanos()).ok()?;
         let carried = carried(packet.linktype, &packet.bytes)?;
-        let (sender, counter, bits) = counted(carried.bytes)?;
+        let counted = counted(carried.bytes)?;
+        let sender = counted.sender;
         let known = self.senders.iter().position(|known| *known == sender);
         let sender = match known {
             Some(index) => index,
@@ -93,8 +100,9 @@ impl CapturedMessages {
         };
         Some(CapturedMessage {
             sender,
-            counter: self.extension.extend(counter, bits),
+            counter: self.extension.extend(counted.counter, counted.bits),
             nanos,
+            group_version: counted.group_version,
         })
     }
 }
@@ -115,8 +123,22 @@ impl Iterator for CapturedMessages {
     }
 }
 
-/// Returns sender and counter of a message, and the number of bits of the counter.
-fn counted(bytes: &[u8]) -> Option<(Sender, u64, u32)> {
+/// Returns the PublisherId of a message that an analysis would take, as text.
+#[must_use]
+pub fn publisher_of(message: &[u8]) -> Option<String> {
+    counted(message)?.sender.publisher_id()
+}
+
+/// Parts of a message that matter.
+struct Counted {
+    sender: Sender,
+    counter: u64,
+    /// Number of bits of the counter.
+    bits: u32,
+    group_version: Option<u32>,
+}
+
+fn counted(bytes: &[u8]) -> Option<Counted> {
     let message = NetworkMessageRef::new_checked(bytes).ok()?;
     // The analysis has no keys.
     if message.security_header.is_some_and(|it| it.encrypted) {
@@ -152,7 +174,12 @@ fn counted(bytes: &[u8]) -> Option<(Sender, u64, u32)> {
         writer_group_id: message.group_header.and_then(|it| it.writer_group_id),
         data_set_writer_id: first.data_set_writer_id,
     };
-    Some((sender, counter, bits))
+    Some(Counted {
+        sender,
+        counter,
+        bits,
+        group_version: message.group_header.and_then(|it| it.group_version),
+    })
 }
 
 /// Extension of short counters to 64 bits. A counter continues the one before it, whoever sent that one: the nearer of

@@ -26,11 +26,12 @@ mod survey;
 mod window;
 
 pub use analysis::AnalysisOptions;
+pub use capture::publisher_of;
 pub use counters::CounterStatistics;
 pub use directory::files_of_run;
 pub use error::AnalysisError;
 pub use interval::TraceInterval;
 pub use observer::{DelaySample, SampleObserver};
 pub use quantities::{IntervalQuantities, PointLoss, PointQuantities, RunAnalysis, RunFile};
-pub use source::{CapturePort, RunFileFormat};
+pub use source::{CapturePort, FileSurvey, RecordSpan, RunFileFormat, SenderSpan};
 pub use statistics::ExactStatistics;

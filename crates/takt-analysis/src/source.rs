@@ -164,6 +164,112 @@ impl RunSource {
     }
 }
 
+/// Content of a file: what it has, without an analysis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSurvey {
+    /// Format.
+    pub format: RunFileFormat,
+    /// Description of a trace file.
+    pub description: Vec<(String, String)>,
+    /// Trace points of a trace file, and the records of each.
+    pub points: Vec<(TracePoint, RecordSpan)>,
+    /// Senders of a capture.
+    pub senders: Vec<SenderSpan>,
+    /// Damage at which the records end.
+    pub damage: Option<String>,
+}
+
+/// Number and times of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordSpan {
+    /// Number of records.
+    pub count: u64,
+    /// Earliest time: nanoseconds since 1970, UTC.
+    pub begin: i64,
+    /// Latest time.
+    pub end: i64,
+}
+
+/// Messages of a sender in a capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SenderSpan {
+    /// PublisherId, as text.
+    pub publisher_id: Option<String>,
+    /// Different GroupVersions (OPC 10000-14, 7.2.4.4.2) of its messages.
+    pub group_versions: Vec<u32>,
+    /// Its messages.
+    pub span: RecordSpan,
+}
+
+impl RecordSpan {
+    const fn of(survey: &PointSurvey) -> Self {
+        Self {
+            count: survey.count,
+            begin: survey.begin,
+            end: survey.end,
+        }
+    }
+}
+
+impl FileSurvey {
+    /// Reads a trace file or a capture.
+    ///
+    /// # Errors
+    /// [`AnalysisError`]: the file cannot be read, or its beginning is damaged. Damage behind that is no error:
+    /// [`Self::damage`] has it.
+    pub fn of(path: &Path) -> Result<Self, AnalysisError> {
+        let mut survey = Self {
+            format: RunFileFormat::Capture,
+            description: Vec::new(),
+            points: Vec::new(),
+            senders: Vec::new(),
+            damage: None,
+        };
+        match RunFileFormat::of(path)? {
+            Some(RunFileFormat::Trace) => {
+                let source = RunSource::trace(path)?;
+                let offset = source.utc_offset;
+                let points = source.points.iter().map(|(point, found)| {
+                    let span = RecordSpan::of(found);
+                    let in_utc = RecordSpan {
+                        begin: span.begin.saturating_sub(offset),
+                        end: span.end.saturating_sub(offset),
+                        ..span
+                    };
+                    (*point, in_utc)
+                });
+                survey.points = points.collect();
+                survey.format = RunFileFormat::Trace;
+                survey.description = source.description;
+                survey.damage = source.damage;
+            }
+            Some(RunFileFormat::Capture) => {
+                let mut messages = captured(path)?;
+                let mut found = SenderSurvey::default();
+                for message in &mut messages {
+                    match message {
+                        Ok(message) => found.note(message),
+                        Err(error) => survey.damage = Some(error),
+                    }
+                }
+                let senders = messages.senders.iter().zip(found.senders);
+                let senders = senders.map(|(sender, found)| SenderSpan {
+                    publisher_id: sender.publisher_id(),
+                    group_versions: found.group_versions,
+                    span: RecordSpan::of(&found.survey),
+                });
+                survey.senders = senders.collect();
+            }
+            None => {
+                return Err(AnalysisError::UnknownFormat {
+                    path: path.to_owned(),
+                });
+            }
+        }
+        Ok(survey)
+    }
+}
+
 /// Returns the trace point of each sender of a capture.
 fn roles(
     path: &Path,

@@ -15,6 +15,10 @@ pub(crate) struct PointSurvey {
     pub(crate) last: u64,
     /// Number of times that are before the time of the record before: the clock was set back.
     pub(crate) backward: u64,
+    /// Earliest time of a record.
+    pub(crate) begin: i64,
+    /// Latest time of a record.
+    pub(crate) end: i64,
     time: i64,
 }
 
@@ -26,7 +30,10 @@ impl PointSurvey {
     fn add(&mut self, counter: u64, nanos: i64) {
         if self.count == 0 {
             (self.first, self.last) = (counter, counter);
+            (self.begin, self.end) = (nanos, nanos);
         } else {
+            self.begin = self.begin.min(nanos);
+            self.end = self.end.max(nanos);
             if is_after(counter, self.last) {
                 self.last = counter;
             }
@@ -53,9 +60,14 @@ pub(crate) struct SenderSurvey {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SurveyedSender {
     pub(crate) survey: PointSurvey,
+    /// GroupVersions of its messages, in the order in which they came first.
+    pub(crate) group_versions: Vec<u32>,
     /// Number of counters that this sender had before all others.
     leads: u64,
 }
+
+/// Number of GroupVersions that are told apart.
+const MOST_VERSIONS: usize = 8;
 
 impl SenderSurvey {
     pub(crate) fn note(&mut self, message: CapturedMessage) {
@@ -66,6 +78,13 @@ impl SenderSurvey {
         let CapturedMessage { counter, nanos, .. } = message;
         if let Some(sender) = self.senders.get_mut(message.sender) {
             sender.survey.add(counter, nanos);
+            let versions = &mut sender.group_versions;
+            if let Some(version) = message.group_version
+                && versions.len() < MOST_VERSIONS
+                && !versions.contains(&version)
+            {
+                versions.push(version);
+            }
             if self.furthest.is_none_or(|it| is_after(counter, it)) {
                 sender.leads += 1;
                 self.furthest = Some(counter);

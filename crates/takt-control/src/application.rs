@@ -45,7 +45,7 @@ pub struct SentMessage {
     pub handed_over_nanos: i64,
     /// Time at which it is to leave, if the kernel keeps it: nanoseconds of CLOCK_TAI.
     pub launch_nanos: Option<i64>,
-    /// Number of NetworkMessages that the kernel took.
+    /// Number of NetworkMessages that the kernel took; 0 if it had no room, or the queueing discipline refused them.
     pub messages: usize,
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use takt_link::{LaunchDrops, open_receiver, open_sender};
+use takt_link::{LaunchDrops, WithoutRoom, open_receiver, open_sender};
 use takt_pubsub::publisher::{DataSource, WriterGroup};
 use takt_pubsub::runtime::{LinkPlan, reader_links, writer_group_link};
 use takt_pubsub::subscriber::{DataTarget, Subscriber};
@@ -65,6 +65,8 @@ impl ControlLoop {
             });
         };
         let mut link = options.link.clone();
+        // The next message has newer values than one that waits.
+        link.without_room = WithoutRoom::Discard;
         link.launch_times = match options.sending {
             Sending::LaunchTime { mode, .. } => Some(mode),
             _ => None,
@@ -159,7 +161,9 @@ impl ControlLoop {
             received: 0,
             refused: 0,
             last_refusal: None,
-            sent: 0,
+            unclaimed: None,
+            made: 0,
+            unmade: 0,
             send_errors: 0,
             last_error: None,
             fresh: 0,
@@ -176,7 +180,10 @@ impl ControlLoop {
             received: 0,
             refused: 0,
             last_refusal: None,
+            unclaimed: None,
             receive_losses: Losses::default(),
+            attempts: 0,
+            unmade: 0,
             sent: 0,
             send_errors: 0,
             last_error: None,
@@ -232,16 +239,20 @@ impl ControlLoop {
         let launch_drops = links.sender.launch_drops();
         let mut send_losses = Losses::default();
         send_losses.add(LossCause::LaunchTime, launch_drops.missed);
-        send_losses.add_link(&links.sender.close());
+        let sender = links.sender.close();
+        send_losses.add_link(&sender);
         Ok(ControlReport {
             launch_drops,
             receive_losses,
             send_losses,
             last_refusal: running.last_refusal.map(|error| error.to_string()),
+            unclaimed: running.unclaimed,
             page_faults: page_faults.minor + page_faults.major,
             received: running.received,
             refused: running.refused,
-            sent: running.sent,
+            attempts: running.made + running.unmade,
+            unmade: running.unmade,
+            sent: sender.messages,
             send_errors: running.send_errors,
             last_error: running.last_error.map(|error| error.to_string()),
             missed: running.misses.sum,

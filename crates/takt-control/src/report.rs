@@ -38,8 +38,17 @@ pub struct ControlReport {
     pub refused: u64,
     /// Last of the reasons.
     pub last_refusal: Option<String>,
+    /// First received message that is for no DataSetReader: its PublisherId, WriterGroup and DataSetWriter, `?` for parts
+    /// that it does not have. `receive_losses` has the number of these messages.
+    pub unclaimed: Option<String>,
     /// Received messages that were lost, by cause, at the links and in the Subscriber.
     pub receive_losses: Losses,
+    /// Number of NetworkMessages that the loop made, or tried to make. Over UDP and Ethernet, each of them is in one of
+    /// `unmade`, `sent`, and the causes [`Overflow`](takt_pubsub::LossCause::Overflow) and [`Discard`](takt_pubsub::LossCause::Discard) of
+    /// `send_losses`.
+    pub attempts: u64,
+    /// Number of NetworkMessages that were not made: encoding failed, or the clock was set back.
+    pub unmade: u64,
     /// Number of NetworkMessages that the kernel took.
     pub sent: u64,
     /// Number of cycles in which sending, or making the message, failed.

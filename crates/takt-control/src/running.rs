@@ -30,6 +30,10 @@ pub(crate) struct Links {
 /// Number of messages after which reports on dropped messages are read. The kernel has room for about a hundred reports.
 const REPORTS: u64 = 32;
 
+/// Number of messages after which a late thread takes no more of those that have come, so that a flood does not keep it.
+/// By default, the buffer of a socket has room for fewer.
+const MOST_LATE: usize = 1024;
+
 /// Error of a cycle, kept without formatting it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
@@ -53,7 +57,11 @@ pub(crate) struct Running {
     pub(crate) received: u64,
     pub(crate) refused: u64,
     pub(crate) last_refusal: Option<ReceiveError>,
-    pub(crate) sent: u64,
+    /// Description of the first message that no DataSetReader takes.
+    pub(crate) unclaimed: Option<String>,
+    /// Number of NetworkMessages that were made for the link, and of those whose making failed.
+    pub(crate) made: u64,
+    pub(crate) unmade: u64,
     pub(crate) send_errors: u64,
     pub(crate) last_error: Option<SendError>,
     /// Number of messages since the user's function ran last.
@@ -156,13 +164,15 @@ impl Running {
         }
     }
 
-    /// Receives until a time on CLOCK_MONOTONIC. What has come before is taken even if that time has passed.
+    /// Receives until a time on CLOCK_MONOTONIC. All that has come before is taken even if that time has passed.
     fn receive(&mut self, until: i64, links: &mut Links, application: &mut dyn ControlApplication) {
         let waits_at = match links.receivers.as_slice() {
             [_] => Some(0),
             _ => None,
         };
+        let mut taken = 0;
         loop {
+            let mut now_taken = 0;
             let left = until.saturating_sub_unsigned(monotonic_nanos());
             let left = Duration::from_nanos(u64::try_from(left).unwrap_or(0));
             for (index, receiver) in links.receivers.iter_mut().enumerate() {
@@ -180,9 +190,10 @@ impl Running {
                     link_time: None,
                     accepted: 0,
                     refused: None,
+                    unclaimed: None,
                 };
                 // A link that is down is tried again; messages do not come meanwhile.
-                let _ = receiver.receive(timeout, &mut |received| {
+                let received = receiver.receive(timeout, &mut |received| {
                     observer.taken_nanos = tai_nanos();
                     observer.link_time = received.time;
                     let operational = PubSubState::Operational;
@@ -195,14 +206,21 @@ impl Running {
                         }
                     }
                 });
+                now_taken += received.unwrap_or(0);
                 if let Some(error) = observer.refused {
                     self.last_refusal = Some(error);
+                }
+                if let Some(unclaimed) = observer.unclaimed {
+                    self.unclaimed.get_or_insert(unclaimed);
                 }
                 self.fresh += observer.accepted;
                 self.received += observer.accepted;
             }
-            // The check comes behind the attempt, so that a late thread takes what has come, too.
-            if left.is_zero() || links.receivers.is_empty() {
+            taken += now_taken;
+            // The check comes behind the attempt, so that a late thread takes what has come, too: all of it, because
+            // the newest message is the last one.
+            let is_late = left.is_zero() && (now_taken == 0 || taken >= MOST_LATE);
+            if is_late || links.receivers.is_empty() {
                 return;
             }
         }
@@ -242,15 +260,23 @@ impl Running {
         let launch_nanos = self.schedule.launch_time(cycle.start_nanos);
         if launch_nanos.is_some() && tai_nanos() < cycle.start_nanos {
             // The queue would keep the message until the old time comes again.
+            self.unmade += 1;
             self.failed(SendError::ClockSetBack);
             return;
         }
         let launch_time = launch_nanos.map(LaunchTime::from_tai_nanos);
         let mut output = LinkOutput::new(links.sender.as_mut()).with_launch_time(launch_time);
         let operational = PubSubState::Operational;
-        match self.group.publish(Now::read(), operational, &mut output) {
-            Ok(_) => self.pending = Some((cycle.number, launch_nanos)),
-            Err(error) => self.failed(error.into()),
+        let (published, error) = self
+            .group
+            .publish_all(Now::read(), operational, &mut output);
+        self.made += published.network_messages as u64;
+        self.unmade += published.failed as u64;
+        if published.network_messages > 0 {
+            self.pending = Some((cycle.number, launch_nanos));
+        }
+        if let Some(error) = error {
+            self.failed(error.into());
         }
     }
 
@@ -260,17 +286,22 @@ impl Running {
             return;
         };
         let handed_over_nanos = tai_nanos();
-        match links.sender.flush() {
-            Ok(messages) => {
-                self.sent += messages as u64;
-                application.sent(&SentMessage {
-                    cycle,
-                    handed_over_nanos,
-                    launch_nanos,
-                    messages,
-                });
-            }
-            Err(error) => self.failed(error.into()),
+        let (messages, error) = match links.sender.flush() {
+            Ok(messages) => (Some(messages), None),
+            // A message without room was handed over, too: in a trace, it is one that did not return.
+            Err(LinkError::Full) => (Some(0), Some(LinkError::Full)),
+            Err(error) => (None, Some(error)),
+        };
+        if let Some(messages) = messages {
+            application.sent(&SentMessage {
+                cycle,
+                handed_over_nanos,
+                launch_nanos,
+                messages,
+            });
+        }
+        if let Some(error) = error {
+            self.failed(error.into());
         }
         // The reports of the kernel are read before their buffer is full.
         self.unread_sends += 1;
@@ -294,9 +325,15 @@ struct Observer<'a> {
     link_time: Option<takt_link::ReceiveTime>,
     accepted: u64,
     refused: Option<ReceiveError>,
+    unclaimed: Option<String>,
 }
 
 impl SubscriberObserver for Observer<'_> {
+    fn unclaimed(&mut self, message: &dyn std::fmt::Display) {
+        // Once for each link.
+        self.unclaimed = Some(message.to_string());
+    }
+
     fn refused(&mut self, error: &ReceiveError) {
         self.refused = Some(error.clone());
     }

@@ -74,18 +74,8 @@ pub fn write(
     description: &[(&str, String)],
     trace: &crate::Trace,
 ) -> io::Result<()> {
-    let line = |text: &str| text.replace(['\n', '\r'], " ");
-    let text: String = description
-        .iter()
-        .map(|(name, value)| format!("{} = {}\n", line(name), line(value)))
-        .collect();
-    let length = u32::try_from(text.len())
-        .ok()
-        .filter(|length| *length <= LONGEST_DESCRIPTION)
-        .ok_or_else(|| io::Error::other("the description of the trace is too long"))?;
-    output.write_all(MAGIC)?;
-    output.write_all(&length.to_le_bytes())?;
-    output.write_all(text.as_bytes())?;
+    let pairs = description.iter();
+    write_beginning(output, pairs.map(|(name, value)| (*name, value.as_str())))?;
     output.write_all(&trace.lost().to_le_bytes())?;
     for record in trace.records() {
         let mut bytes = [0; RECORD];
@@ -95,6 +85,47 @@ pub fn write(
         output.write_all(&bytes)?;
     }
     output.flush()
+}
+
+/// Writes the beginning of a file, with its description.
+fn write_beginning<'a>(
+    output: &mut dyn Write,
+    description: impl Iterator<Item = (&'a str, &'a str)>,
+) -> io::Result<()> {
+    let line = |text: &str| text.replace(['\n', '\r'], " ");
+    let text: String = description
+        .map(|(name, value)| format!("{} = {}\n", line(name), line(value)))
+        .collect();
+    let length = u32::try_from(text.len())
+        .ok()
+        .filter(|length| *length <= LONGEST_DESCRIPTION)
+        .ok_or_else(|| io::Error::other("the description of the trace is too long"))?;
+    output.write_all(MAGIC)?;
+    output.write_all(&length.to_le_bytes())?;
+    output.write_all(text.as_bytes())
+}
+
+/// Returns a trace file with another description. All records are kept.
+///
+/// # Errors
+/// [`TraceFileError`]: the beginning of the file is damaged, or the new description is too long.
+pub fn described(
+    file: &[u8],
+    change: impl Fn(&[(String, String)]) -> Vec<(String, String)>,
+) -> Result<Vec<u8>, TraceFileError> {
+    let description = change(&TraceReader::new(file)?.header.description);
+    // The reader has checked that there are as many bytes.
+    let length = file.get(8..12).and_then(|bytes| bytes.first_chunk());
+    let length = u32::from_le_bytes(*length.unwrap_or(&[0; 4])) as usize;
+    let rest = file.get(12 + length..).unwrap_or_default();
+    let mut output = Vec::with_capacity(file.len());
+    let pairs = description.iter();
+    write_beginning(
+        &mut output,
+        pairs.map(|(name, value)| (name.as_str(), value.as_str())),
+    )?;
+    output.extend_from_slice(rest);
+    Ok(output)
 }
 
 /// Reader of a trace file: an iterator over its records, which keeps none of them.

@@ -8,18 +8,22 @@ use takt_control::{
 };
 
 use crate::payload::CounterPayload;
+use crate::run_id::RunId;
 use crate::scenario_loop::LoopEnd;
 use crate::torn_data::TornData;
 
 /// Publisher, which counts in each cycle, or loopback, which sends the last received counter back.
 ///
-/// It compares all fields of each message. Torn data ends the loop.
+/// It compares all fields of each message. Torn data ends the loop. A message with another number of fields is of another
+/// sender: it is counted, and not sent back.
 #[derive(Debug)]
 pub struct ScenarioApplication {
     end: LoopEnd,
     input: CounterPayload,
     output: CounterPayload,
     counter: u64,
+    /// Last counter that was received.
+    last: u64,
     /// Cycles in which the last two messages were made, and their counters.
     made: [(u64, u64); 2],
     /// Trace points of this end: T1 and T8, or T4 and T5.
@@ -28,9 +32,18 @@ pub struct ScenarioApplication {
     pub counters: CounterStatistics,
     /// Torn data that ended the loop.
     pub torn: Option<TornData>,
+    /// Number of messages with another number of fields than those of the application.
+    pub other_fields: u64,
+    /// Number of fields of the last one of them.
+    pub last_other_fields: usize,
     /// Number of cycles that were skipped.
     pub skipped: u64,
+    /// Ids of the runs of the other end, from its messages, in the order in which they came first.
+    pub peer_runs: Vec<RunId>,
 }
+
+/// Number of runs of the other end that are told apart.
+const MOST_RUNS: usize = 8;
 
 impl ScenarioApplication {
     /// Creates the application of an end, with its cells and room for trace records.
@@ -41,19 +54,39 @@ impl ScenarioApplication {
             input,
             output,
             counter: 0,
+            last: 0,
             // No cycle has this number.
             made: [(u64::MAX, 0); 2],
             trace,
             counters: CounterStatistics::default(),
             torn: None,
+            other_fields: 0,
+            last_other_fields: 0,
             skipped: 0,
+            // Room for all of them, because the real-time thread must not allocate.
+            peer_runs: Vec::with_capacity(MOST_RUNS),
+        }
+    }
+
+    /// Notes the run of a message.
+    fn note_run(&mut self, run: RunId) {
+        let runs = &mut self.peer_runs;
+        if runs.last() != Some(&run) && runs.len() < MOST_RUNS && !runs.contains(&run) {
+            runs.push(run);
         }
     }
 }
 
 impl ControlApplication for ScenarioApplication {
     fn received(&mut self, message: &ReceivedMessage<'_>) {
+        let fields = message.data_set.len();
+        if fields != self.input.cells().len() {
+            self.other_fields += 1;
+            self.last_other_fields = fields;
+            return;
+        }
         let (counter, different) = self.input.get();
+        self.last = counter;
         if let Some((field, value)) = different {
             self.torn.get_or_insert_with(|| TornData {
                 counter,
@@ -63,6 +96,9 @@ impl ControlApplication for ScenarioApplication {
             });
         }
         self.counters.note(counter);
+        if let Some(version) = message.data_set.group_version {
+            self.note_run(RunId(version));
+        }
         let point = match self.end {
             LoopEnd::Publisher => TracePoint::T8,
             LoopEnd::Loopback => TracePoint::T4,
@@ -74,7 +110,7 @@ impl ControlApplication for ScenarioApplication {
         self.skipped += cycle.skipped;
         self.counter = match self.end {
             LoopEnd::Publisher => self.counter.wrapping_add(1),
-            LoopEnd::Loopback => self.input.get().0,
+            LoopEnd::Loopback => self.last,
         };
         self.made = [self.made[1], (cycle.number, self.counter)];
         self.output.set(self.counter);

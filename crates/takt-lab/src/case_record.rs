@@ -5,8 +5,10 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use takt_control::ControlReport;
 
 use crate::run_directory::RunDirectoryError;
+use crate::scenario_loop::LoopEnd;
 
 /// Name of the file.
 pub const CASE_RECORD: &str = "case.json";
@@ -114,6 +116,33 @@ pub struct CaptureRecord {
     pub lost: u64,
     /// Number of frames of each flow, by its name. A flow leaves or enters by the port, never both.
     pub flows: Vec<(String, u64)>,
+}
+
+impl EndRecord {
+    /// Returns the record of an end of an application from the numbers of its loop.
+    #[must_use]
+    pub fn of(application: &str, end: LoopEnd, report: &ControlReport) -> Self {
+        let unset = report.preparations.iter();
+        let unset =
+            unset.filter_map(|it| Some(format!("{}: {}", it.setting, it.problem.as_ref()?)));
+        Self {
+            application: application.to_owned(),
+            end: end.name().to_owned(),
+            cycles: report.cycles,
+            overruns: report.overruns,
+            clock_steps: report.clock_steps,
+            max_wake_up_latency_nanos: report.max_wake_up_latency_nanos,
+            sent: report.sent,
+            received: report.received,
+            refused: report.refused,
+            send_errors: report.send_errors,
+            last_error: report.last_error.clone(),
+            launch_refused: report.launch_drops.refused,
+            launch_invalid: report.launch_drops.invalid,
+            launch_missed: report.launch_drops.missed,
+            unset: unset.collect(),
+        }
+    }
 }
 
 impl CaseRecord {

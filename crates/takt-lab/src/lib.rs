@@ -8,6 +8,9 @@
 //! * [`executor`]: builds this network in the running kernel, and runs a case on it.
 //! * [`PreparedRun`] writes the directory of a run, and [`execute`] runs it. Both are the same for each [`Backend`]; these differ in
 //!   the kernel and in the device that joins two nodes ([`executor::LinkDevice`]).
+//! * [`collect`]: the same directory from files of runs made by hand. [`TraceNotes`] is the description of their traces,
+//!   [`RunId`] tells runs apart, [`host`] has facts about hosts.
+//! * [`bundle`]: a run as one archive without names of users and hosts.
 //! * [`uml`]: the lab's own kernel, and machines with it.
 //! * [`run_directory`], [`CaseRecord`]: the files that a run leaves.
 //!
@@ -17,10 +20,14 @@
 
 mod application;
 mod backend;
+pub mod bundle;
 mod case_record;
+pub mod collect;
+mod digest;
 mod error;
 mod execution;
 pub mod executor;
+pub mod host;
 #[allow(unsafe_code, reason = "the call is unsafe for the sake of other flags")]
 mod namespace;
 pub mod network;
@@ -28,9 +35,12 @@ mod payload;
 mod preparation;
 mod round_trips;
 pub mod run_directory;
+mod run_id;
 mod scenario_loop;
 mod summary;
 mod torn_data;
+mod trace_name;
+mod trace_notes;
 pub mod uml;
 
 pub use application::ScenarioApplication;
@@ -43,6 +53,8 @@ pub use execution::{RunObserver, execute};
 pub use payload::CounterPayload;
 pub use preparation::{PreparedRun, RunRequest};
 pub use round_trips::RoundTrips;
+pub use run_id::RunId;
 pub use scenario_loop::{LoopAddresses, LoopEnd, LoopError, ScenarioLoop};
 pub use summary::{ApplicationSummary, RoundTripQuantiles, summarize};
 pub use torn_data::TornData;
+pub use trace_notes::{NoTraceNotes, TraceNotes};

@@ -106,23 +106,7 @@ impl PreparedRun {
     /// # Errors
     /// [`LabError::Occupied`], or a file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<(), LabError> {
-        if directory.join(DESCRIPTION).exists() {
-            return Err(LabError::Occupied(directory.to_owned()));
-        }
-        fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
-        let copy = directory.join(SCENARIO);
-        fs::write(&copy, &self.text).map_err(|error| io_error(&copy, error))?;
-        let source = PathBuf::from(self.file.name());
-        let folder = source.parent().unwrap_or(Path::new(""));
-        for name in self.file.histogram_files() {
-            let path = Path::new(name);
-            // A path with `..` or from the root would be written outside of the directory.
-            if path.components().count() != 1 || path.file_name().is_none() {
-                return Err(LabError::HistogramPlace(name.to_owned()));
-            }
-            let copy = directory.join(path);
-            fs::copy(folder.join(path), &copy).map_err(|error| io_error(&copy, error))?;
-        }
+        copy_scenario(directory, &self.file, &self.text)?;
         for case in &self.description.cases {
             let path = directory.join(&case.directory);
             fs::create_dir_all(&path).map_err(|error| io_error(&path, error))?;
@@ -130,6 +114,35 @@ impl PreparedRun {
         // The description comes last, because a directory that has one counts as a run.
         Ok(self.description.write(directory)?)
     }
+}
+
+/// Makes the directory of a run, with the scenario and its histograms.
+///
+/// # Errors
+/// [`LabError::Occupied`], or a file cannot be written.
+pub(crate) fn copy_scenario(
+    directory: &Path,
+    scenario: &ScenarioFile,
+    text: &str,
+) -> Result<(), LabError> {
+    if directory.join(DESCRIPTION).exists() {
+        return Err(LabError::Occupied(directory.to_owned()));
+    }
+    fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
+    let copy = directory.join(SCENARIO);
+    fs::write(&copy, text).map_err(|error| io_error(&copy, error))?;
+    let source = PathBuf::from(scenario.name());
+    let folder = source.parent().unwrap_or(Path::new(""));
+    for name in scenario.histogram_files() {
+        let path = Path::new(name);
+        // A path with `..` or from the root would be written outside of the directory.
+        if path.components().count() != 1 || path.file_name().is_none() {
+            return Err(LabError::HistogramPlace(name.to_owned()));
+        }
+        let copy = directory.join(path);
+        fs::copy(folder.join(path), &copy).map_err(|error| io_error(&copy, error))?;
+    }
+    Ok(())
 }
 
 /// Returns the usual number of messages of each application.

@@ -16,6 +16,7 @@ use takt_ua::structures::PubSubConfiguration2DataType;
 
 use crate::network::{group, publisher_ids};
 use crate::payload::CounterPayload;
+use crate::run_id::RunId;
 
 /// End of an application that runs here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +25,17 @@ pub enum LoopEnd {
     Publisher,
     /// Loopback, which sends each message back.
     Loopback,
+}
+
+impl LoopEnd {
+    /// Returns the name: `publisher` or `loopback`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Publisher => "publisher",
+            Self::Loopback => "loopback",
+        }
+    }
 }
 
 /// Addresses of an application's messages.
@@ -87,12 +99,16 @@ pub enum LoopError {
 /// One application of a scenario.
 #[derive(Debug, Clone)]
 pub struct ScenarioLoop {
+    /// Name of the scenario.
+    scenario: String,
     application: Application,
     /// Index of the application in the scenario.
     index: usize,
     /// Number of fields of a message.
     fields: usize,
     addresses: LoopAddresses,
+    /// GroupVersion of the messages that this end sends.
+    group_version: u32,
 }
 
 impl ScenarioLoop {
@@ -122,8 +138,10 @@ impl ScenarioLoop {
             return Err(LoopError::NoLoopback { name });
         }
         Ok(Self {
+            scenario: scenario.name.clone(),
             fields: CounterPayload::fields_of(found.frame),
             addresses: LoopAddresses::of(found, index),
+            group_version: 1,
             index,
             application: found.clone(),
         })
@@ -140,6 +158,33 @@ impl ScenarioLoop {
         Ok(Self { addresses, ..self })
     }
 
+    /// Gives the messages that this end sends the id of its run.
+    #[must_use]
+    pub fn with_run(self, run: RunId) -> Self {
+        Self {
+            group_version: run.0,
+            ..self
+        }
+    }
+
+    /// Returns the PublisherIds of Publisher and loopback.
+    #[must_use]
+    pub fn publisher_ids(&self) -> (u64, u64) {
+        publisher_ids(self.index)
+    }
+
+    /// Returns the name of the scenario.
+    #[must_use]
+    pub fn scenario(&self) -> &str {
+        &self.scenario
+    }
+
+    /// Returns the index of the application in the scenario.
+    #[must_use]
+    pub const fn index(&self) -> usize {
+        self.index
+    }
+
     /// Returns the application.
     #[must_use]
     pub const fn application(&self) -> &Application {
@@ -152,6 +197,17 @@ impl ScenarioLoop {
         &self.addresses
     }
 
+    /// Returns PublisherId, WriterGroupId and DataSetWriterId of the messages that an end receives, joined by `/`.
+    #[must_use]
+    pub fn received_from(&self, end: LoopEnd) -> String {
+        let (publisher, loopback) = publisher_ids(self.index);
+        let peer = match end {
+            LoopEnd::Publisher => loopback,
+            LoopEnd::Loopback => publisher,
+        };
+        format!("{peer}/1/1")
+    }
+
     /// Returns the number of fields of a message.
     #[must_use]
     pub const fn fields(&self) -> usize {
@@ -161,10 +217,7 @@ impl ScenarioLoop {
     /// Returns the description of a trace file of an end (`docs/control-loops.md`). `scenario` names the scenario for people.
     #[must_use]
     pub fn trace_description(&self, end: LoopEnd, scenario: &str) -> Vec<(&'static str, String)> {
-        let role = match end {
-            LoopEnd::Publisher => "publisher",
-            LoopEnd::Loopback => "loopback",
-        };
+        let role = end.name();
         let cycle = self.application.cycle.0 / 1000;
         vec![
             ("role", role.to_owned()),
@@ -214,6 +267,7 @@ impl ScenarioLoop {
             LoopEnd::Publisher => (publisher, loopback, there, back),
             LoopEnd::Loopback => (loopback, publisher, back, there),
         };
+        let version = self.group_version;
         let milliseconds = self.application.cycle.0 as f64 / 1e9;
         let (mut sources, mut targets) = (String::new(), String::new());
         for field in 0..self.fields {
@@ -244,7 +298,7 @@ impl ScenarioLoop {
             writer_group_id = 1
             publishing_interval = {milliseconds}
             transport_settings = {{ "$type" = "DatagramWriterGroupTransport2DataType", Address = {{ "$type" = "NetworkAddressUrlDataType", Url = "{to}" }} }}
-            uadp = {{ group_version = 1, network_message_content_mask = ["PublisherId", "GroupHeader", "WriterGroupId", "GroupVersion", "NetworkMessageNumber", "SequenceNumber", "PayloadHeader"] }}
+            uadp = {{ group_version = {version}, network_message_content_mask = ["PublisherId", "GroupHeader", "WriterGroupId", "GroupVersion", "NetworkMessageNumber", "SequenceNumber", "PayloadHeader"] }}
 
             [[connections.writer_groups.data_set_writers]]
             name = "counters"

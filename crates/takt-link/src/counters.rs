@@ -14,8 +14,8 @@ pub struct LinkCounters {
     /// Number of messages discarded by this side: queued while the link was down, undelivered when it broke or was closed, or longer
     /// than the longest message.
     pub discarded: u64,
-    /// Number of messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that
-    /// is known.
+    /// Number of messages lost because this application was too slow, or made them too fast: the kernel's or the link's
+    /// queue was full, as far as that is known.
     pub overflowed: u64,
     /// Number of messages that the broker has refused. MQTT 3.1.1 and quality of service 0 cannot report this.
     pub refused: u64,

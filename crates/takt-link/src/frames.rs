@@ -172,6 +172,20 @@ impl FrameListener {
         Self::open_with(interface, LONGEST_FRAME, ignore_sent)
     }
 
+    /// Opens a listener that keeps whole frames with the EtherType of UADP which the interface receives, tagged or not, and hears
+    /// no others.
+    ///
+    /// # Errors
+    /// There is no such interface, or rights are missing.
+    pub fn open_received_uadp(interface: &str) -> Result<Self, LinkError> {
+        Self::open_with(interface, LONGEST_FRAME, |fd| {
+            // A filter that keeps 0 bytes of a frame drops it.
+            sockets::attach_filter(fd, &shortening(0))
+                .map_err(|errno| LinkError::open("set the filter", errno))?;
+            ignore_sent(fd)
+        })
+    }
+
     fn open_with(
         interface: &str,
         longest: usize,

@@ -9,6 +9,14 @@ use crate::address::MacAddress;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::unsafe_code::interfaces::{self, Question};
 
+/// Returns the name of the network interface that has this name, IP address or MAC address.
+///
+/// # Errors
+/// [`LinkError::NoSuchInterface`], or the interfaces cannot be listed.
+pub fn interface_name(wanted: &str) -> Result<String, LinkError> {
+    Interface::find(wanted).map(|interface| interface.name)
+}
+
 /// Network interface of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interface {

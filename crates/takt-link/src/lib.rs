@@ -41,6 +41,7 @@ mod limits;
 mod link;
 #[cfg(feature = "iox2")]
 mod loan;
+mod network_card;
 mod options;
 mod received;
 mod reservation;
@@ -57,10 +58,13 @@ pub use counters::{BrokerRefusal, LaunchDrops, LinkCounters};
 pub use error::{ConnectionRefusal, DownReason, LinkError, LinkState, TlsFailure};
 pub use frame::ETHERTYPE;
 pub use frames::{FrameListener, FrameSender, HeardFrame};
+pub use interface::interface_name;
 pub use launch_time::LaunchTime;
 pub use link::{Receiver, Sender};
+pub use network_card::{NetworkCard, TimeStamping};
 pub use options::{
     Content, LaunchMode, LinkOptions, MqttOptions, MqttResource, MqttVersion, ReceiveClock,
+    WithoutRoom,
 };
 pub use received::{ReceiveTime, Received, Source};
 pub use reservation::Reservation;

@@ -30,10 +30,12 @@ pub trait Sender {
     fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError>;
 
     /// Passes all queued messages to the operating system, in one system call where it has such a call, and returns the number of
-    /// messages sent. Messages for which it has no room stay queued.
+    /// messages sent since the last call, with those that [`reserve`](Self::reserve) has sent. Messages for which it has no room
+    /// stay queued, unless [`LinkOptions::without_room`](crate::LinkOptions::without_room) discards them.
     ///
     /// # Errors
-    /// [`LinkError::Down`], [`LinkError::System`]; the queued messages are then discarded.
+    /// [`LinkError::Down`], [`LinkError::System`], and [`LinkError::Full`] if messages without room are discarded; the queued
+    /// messages are then discarded, and [`counters`](Self::counters) has the number of those that were sent before.
     fn flush(&mut self) -> Result<usize, LinkError>;
 
     /// Returns the state of the link, as far as this host can see.

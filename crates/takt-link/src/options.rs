@@ -33,6 +33,8 @@ pub struct LinkOptions {
     /// `opc.udp`, `opc.eth`: clock by which received messages have the time at which they were received
     /// ([`Received::time`](crate::Received::time)); `None`: they have no time. `opc.iox2` and MQTT have no such time.
     pub receive_times: Option<ReceiveClock>,
+    /// `opc.udp`, `opc.eth`: treatment of messages for which the kernel has no room.
+    pub without_room: WithoutRoom,
     /// `opc.iox2`: runtime directory in which processes meet, if not the usual one.
     pub runtime_directory: Option<std::path::PathBuf>,
     /// True if the receiver is always called without a timeout, again and again. `opc.iox2`: senders then need not wake it, which
@@ -56,11 +58,23 @@ impl Default for LinkOptions {
             socket_buffer: None,
             launch_times: None,
             receive_times: None,
+            without_room: WithoutRoom::Keep,
             runtime_directory: None,
             poll_only: false,
             mqtt: MqttOptions::default(),
         }
     }
+}
+
+/// Treatment of messages for which the kernel has no room (EAGAIN, or ENOBUFS without launch times), because its queues
+/// are full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WithoutRoom {
+    /// They stay queued, and leave in their order when there is room: for messages each of which counts.
+    Keep,
+    /// They are discarded, and counted in [`LinkCounters::overflowed`](crate::LinkCounters::overflowed): for messages
+    /// that the next one replaces. A message never waits for the flush of a newer one.
+    Discard,
 }
 
 /// Treatment of launch times by the queueing discipline, which must be configured alike.

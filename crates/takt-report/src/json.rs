@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::comparison::{
-    ComparedBound, ComparedRun, LossShares, Requirement, RoundTripComparison, TimeSummary,
+    ComparedBound, ComparedRun, LossShares, OneWayComparison, Requirement, RoundTripComparison,
+    TimeSummary,
 };
 use crate::entries::Entry;
 
@@ -47,12 +48,31 @@ pub(crate) fn of(
         "delays": trip.count,
         "above_bound": trip.above_bound,
         "is_error": run.is_comparable() && trip.above_bound > 0 || trip.is_simulation_above(),
+        "resolution_ns": trip.resolution,
+        "one_way": entry.application.one_way.iter().map(|way| one_way(run, way)).collect::<Vec<_>>(),
         "assumptions_broken_by_linux": case.broken,
         "losses": {
             "simulated": losses(&entry.application.simulated_losses),
             "measured": losses(&entry.application.measured_losses),
         },
         "requirements": requirements.iter().map(|it| requirement(it, entry)).collect::<Vec<_>>(),
+    })
+}
+
+fn one_way(run: &ComparedRun, way: &OneWayComparison) -> Value {
+    let measured = way.measured.as_ref();
+    json!({
+        "name": way.name,
+        "bound": bound(&way.bound),
+        "simulated": way.simulated.as_ref().map(|it| times(&it.delay, it.jitter.as_ref())),
+        "simulated_longest_ns": way.simulated.map(|it| it.longest),
+        "measured": measured.map(|it| times(&it.delay, it.jitter.as_ref())),
+        "longest_ns": way.longest.map(|it| it.nanos),
+        "longest_counter": way.longest.map(|it| it.counter),
+        "delays": way.count,
+        "above_bound": way.above_bound,
+        "resolution_ns": way.resolution,
+        "is_error": run.is_comparable() && way.above_bound > 0 || way.is_simulation_above(),
     })
 }
 

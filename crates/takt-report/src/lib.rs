@@ -25,8 +25,8 @@ mod trace_points;
 pub use comparison::{
     ComparedApplication, ComparedBound, ComparedCase, ComparedRun, ComparisonError,
     ComparisonOptions, Criterion, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
-    NotComparable, OneWayComparison, Requirement, RoundTripComparison, RoundTripKind, RunSample,
-    SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
+    NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison, RoundTripKind,
+    RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
 };
 pub use printed::{print, requirements};
 pub use run_report::{ReportFileError, RunReport};

@@ -2,7 +2,7 @@
 
 use takt_figures::{Column, Report, Table};
 
-use crate::comparison::{ComparedRun, Requirement, RoundTripKind};
+use crate::comparison::{ComparedRun, Requirement, Resolution, RoundTripKind};
 use crate::entries::Entries;
 use crate::trace_points::round_trip;
 use crate::{json, page, tables};
@@ -31,6 +31,11 @@ pub fn print(
         report.line(format!("round trip ({name})"));
         report.table(&tables::round_trips(run, &entries, kind));
     }
+    report.line("");
+    report.line("one way (wire)");
+    report.table(&tables::one_way(run, &entries));
+    let resolution = Resolution::of(&run.description);
+    report.note(&format!("resolution: {resolution}"));
     for requirement in required {
         report.line("");
         report.line(format!("{} ({})", requirement.title, requirement.source));

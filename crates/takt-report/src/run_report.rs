@@ -45,12 +45,18 @@ impl RunReport {
         Self(page::compose(runs, requirements, all))
     }
 
+    /// Returns the page.
+    #[must_use]
+    pub fn html(&self) -> String {
+        self.0.page.html()
+    }
+
     /// Writes the page. A file of this name is replaced.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ReportFileError> {
-        std::fs::write(path, self.0.page.html()).map_err(|error| ReportFileError::Page {
+        std::fs::write(path, self.html()).map_err(|error| ReportFileError::Page {
             path: path.to_owned(),
             error,
         })

@@ -92,13 +92,70 @@ pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundT
     table
 }
 
+/// Returns bound, simulation and measurement of each way on the wire.
+pub(crate) fn one_way(run: &ComparedRun, entries: &Entries<'_>) -> Table {
+    let mut columns = leading(entries);
+    columns.push(Column::text("way"));
+    let number = |heading: &str, group: &str| Column::number(heading).unit(MICROS).group(group);
+    columns.push(number("sound", "bound"));
+    columns.extend(["median", "worst"].map(|it| number(it, "simulated")));
+    columns.extend(["median", "p99", "longest"].map(|it| number(it, "measured")));
+    columns.push(Column::number("margin to the bound").unit(MICROS));
+    columns.push(Column::text("verdict"));
+    let mut table = Table::new(columns);
+    for entry in &entries.all {
+        for way in &entry.application.one_way {
+            let measured = way.measured.as_ref().map(|it| it.delay);
+            let margin = way.bound.nanos().zip(way.longest_nanos());
+            let mut cells = leading_cells(entries, entry);
+            cells.extend([
+                way.name.trim_end_matches(" on the wire").to_owned(),
+                bound(&way.bound),
+                micros(way.simulated.map(|it| it.delay.median)),
+                micros(way.simulated.map(|it| it.longest)),
+                micros(measured.map(|it| it.median)),
+                micros(measured.map(|it| it.p99)),
+                micros(way.longest_nanos()),
+                micros(margin.map(|(bound, longest)| bound - longest)),
+                judged(
+                    run,
+                    &way.bound,
+                    way.is_simulation_above(),
+                    way.count,
+                    way.above_bound,
+                ),
+            ]);
+            table.row(cells);
+        }
+    }
+    table
+}
+
 fn verdict(run: &ComparedRun, trip: &RoundTripComparison) -> String {
-    let text = match &trip.bound {
+    let is_simulation_above = trip.is_simulation_above();
+    judged(
+        run,
+        &trip.bound,
+        is_simulation_above,
+        trip.count,
+        trip.above_bound,
+    )
+}
+
+/// Returns the verdict on delays: `count` were measured, and `above` of them are above the bound.
+fn judged(
+    run: &ComparedRun,
+    bound: &ComparedBound,
+    is_simulation_above: bool,
+    count: u64,
+    above: u64,
+) -> String {
+    let text = match bound {
         // First: the simulation is of the scenario alone, so it is comparable whatever the run was.
-        _ if trip.is_simulation_above() => "\u{2717} simulation above the bound",
+        _ if is_simulation_above => "\u{2717} simulation above the bound",
         _ if !run.is_comparable() => "not comparable",
-        _ if trip.count == 0 => "not measured",
-        ComparedBound::Finite(_) if trip.above_bound > 0 => "\u{2717} above the bound",
+        _ if count == 0 => "not measured",
+        ComparedBound::Finite(_) if above > 0 => "\u{2717} above the bound",
         ComparedBound::Finite(_) => "\u{2713} below the bound",
         ComparedBound::Infinite(_) | ComparedBound::Unknown(_) => "no bound",
     };

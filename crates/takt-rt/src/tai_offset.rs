@@ -1,4 +1,4 @@
-//! Offset of TAI in the kernel.
+//! Offset of TAI in the kernel, and the state of its clock.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,11 +20,44 @@ pub fn set(seconds: i32) -> io::Result<()> {
     }
 }
 
+/// State of the system clock (adjtimex(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockStatus {
+    /// True if a program synchronizes the clock, such as chrony or phc2sys.
+    pub is_synchronized: bool,
+    /// Largest error that this program has told, in microseconds.
+    pub maximum_error_micros: i64,
+    /// Seconds by which CLOCK_TAI is ahead of UTC.
+    pub tai_offset_seconds: i64,
+}
+
+/// Returns the state of the system clock; `None` if the kernel does not tell.
+#[must_use]
+pub fn clock_status() -> Option<ClockStatus> {
+    let mut question: MaybeUninit<libc::timex> = MaybeUninit::zeroed();
+    // SAFETY: a `struct timex` is numbers, for which zeros are valid. Without a mode, nothing is changed.
+    let question = unsafe { question.assume_init_mut() };
+    // SAFETY: the pointer is to a live local of the type that the call reads and writes.
+    let state = unsafe { libc::adjtimex(&raw mut *question) };
+    (state >= 0).then(|| ClockStatus {
+        is_synchronized: question.status & libc::STA_UNSYNC == 0,
+        maximum_error_micros: question.maxerror,
+        tai_offset_seconds: question.tai.into(),
+    })
+}
+
 #[cfg(test)]
 #[cfg(not(miri))]
 mod tests {
     use super::*;
     use crate::clock::tai_offset_seconds;
+
+    #[test]
+    fn the_clock_has_a_state() {
+        let status = clock_status().unwrap();
+        assert_eq!(status.tai_offset_seconds, tai_offset_seconds());
+        assert!(status.maximum_error_micros >= 0, "{status:?}");
+    }
 
     #[test]
     fn the_present_offset_can_be_set_again() {

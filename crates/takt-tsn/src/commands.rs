@@ -46,6 +46,12 @@ pub(crate) fn delete_root(interface: &str) -> ShellCommand {
     ShellCommand::tc(format!("qdisc del dev {interface} root"))
 }
 
+/// Returns the line of a shell script that removes the root of an interface, if it has one.
+pub(crate) fn remove_root(interface: &str) -> String {
+    // The command fails if the interface has only the kernel's default.
+    format!("{} 2>/dev/null || true", delete_root(interface))
+}
+
 /// Returns the command that makes room for filters of received frames.
 pub(crate) fn add_clsact(interface: &str) -> ShellCommand {
     ShellCommand::tc(format!("qdisc add dev {interface} clsact"))
@@ -105,8 +111,7 @@ pub fn vlan_commands(plan: &PortPlan) -> Vec<ShellCommand> {
 pub fn script(plan: &PortPlan) -> Vec<String> {
     let mut lines = vec![
         format!("# {}: {} at {}", plan.port, plan.discipline, plan.interface),
-        // The command fails if the interface has only the kernel's default.
-        format!("{} 2>/dev/null || true", delete_root(&plan.interface)),
+        remove_root(&plan.interface),
     ];
     let mut commands = qdisc_commands(plan);
     if !plan.marked.is_empty() {

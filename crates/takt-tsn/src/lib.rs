@@ -46,8 +46,10 @@ mod derivation;
 mod executor;
 mod fault;
 mod for_interface;
+mod gate_motion;
 mod interface_name;
 mod kernel_state;
+mod launch_port;
 mod plan;
 mod qdisc;
 mod read_back;
@@ -68,8 +70,10 @@ pub use derivation::Derivation;
 pub use executor::{CommandResult, Executor, ExecutorError, SystemExecutor, search_path};
 pub use fault::SystemFault;
 pub use for_interface::{InterfacePlanError, plan_for_interface};
+pub use gate_motion::GateMotion;
 pub use interface_name::{LONGEST_INTERFACE_NAME, is_interface_name};
 pub use kernel_state::KernelState;
+pub use launch_port::{LaunchFault, LaunchPort, LaunchRequest, launch_port};
 pub use plan::*;
 pub use qdisc::*;
 pub use read_back::{KernelQdisc, QdiscCounters, ReadBackError, read_marked, read_qdiscs};
@@ -78,6 +82,6 @@ pub use schedule_picture::{ScheduleGates, SchedulePicture};
 pub use shell_command::ShellCommand;
 pub use system::{
     InterfaceFacts, InterfacePlace, interface_facts, interface_place, kernel_state, kernel_version,
-    network_namespace,
+    network_namespace, route_interface,
 };
 pub use verify::{Verification, verify};

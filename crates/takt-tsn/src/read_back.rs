@@ -22,6 +22,8 @@ pub struct KernelQdisc {
     pub parent: QdiscParent,
     /// Kind with parameters, if Takt knows it.
     pub kind: Option<QdiscKind>,
+    /// Clock of its times as `tc` names it, for example `TAI`, if it shows one.
+    pub clock: Option<String>,
     /// Counters.
     pub counters: QdiscCounters,
 }
@@ -98,7 +100,7 @@ fn mark(options: &Value) -> Option<u8> {
 
 /// Returns the text with a name for the schedule that waits: `tc` of iproute2 6.1 writes it into the object without
 /// one, behind the entries of the schedule that runs or, before the first one runs, behind its numbers.
-fn repaired(text: &str) -> String {
+pub(crate) fn repaired(text: &str) -> String {
     text.replace(r#",{"base_time""#, r#","admin":{"base_time""#)
 }
 
@@ -131,7 +133,9 @@ fn read_qdisc(value: &Value) -> Option<KernelQdisc> {
     let overhead = overhead.map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
     let options = value.get("options");
     let kind = options.and_then(|options| QdiscKind::read(&name, options, overhead));
+    let clock = options.and_then(|options| options.get("clockid")?.as_str());
     Some(KernelQdisc {
+        clock: clock.map(str::to_owned),
         name,
         handle,
         parent,

@@ -41,10 +41,16 @@ impl ShellCommand {
 
     /// Returns the lines of the command in a shell script: wrapped between groups of arguments, with a backslash.
     pub fn lines(&self) -> Vec<String> {
+        self.lines_within(WIDTH)
+    }
+
+    /// Returns the lines of the command, as [`lines`](Self::lines) does, with this number of characters at most if options are not
+    /// longer.
+    pub(crate) fn lines_within(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = self.program.to_owned();
         for phrase in self.phrases.iter().map(|phrase| quoted(phrase)) {
-            if line.len() + 1 + phrase.len() + " \\".len() > WIDTH {
+            if line.len() + 1 + phrase.len() + " \\".len() > width {
                 lines.push(format!("{line} \\"));
                 line = "   ".to_owned();
             }

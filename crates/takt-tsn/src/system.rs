@@ -1,5 +1,7 @@
 //! Questions to the system: an interface, its disciplines and filters, the kernel.
 
+use std::net::IpAddr;
+
 use serde_json::Value;
 use takt_scenario::Rate;
 
@@ -60,16 +62,8 @@ pub fn interface_facts(
     executor: &mut impl Executor,
     interface: &str,
 ) -> Result<InterfaceFacts, SystemFault> {
-    // The name becomes part of commands.
-    if !is_interface_name(interface) {
-        let interface = interface.to_owned();
-        return Err(SystemFault::NoInterface { interface });
-    }
-    let command = ShellCommand::ip(format!("-j -d link show dev {interface}"));
-    let text = run(executor, &command)?;
-    let unreadable = || SystemFault::Unreadable(command.to_string());
-    let links: Vec<Value> = serde_json::from_str(&text).map_err(|_| unreadable())?;
-    let link = links.first().ok_or_else(unreadable)?;
+    let link = link_description(executor, interface)?;
+    let unreadable = || SystemFault::Unreadable(format!("ip -j -d link show dev {interface}"));
     let number = |name: &str| link.get(name).and_then(Value::as_u64);
     let state = link
         .get("operstate")
@@ -82,6 +76,42 @@ pub fn interface_facts(
         is_up: matches!(state, "UP" | "UNKNOWN"),
         speed: speed(executor, interface)?,
     })
+}
+
+/// Returns an interface as `ip -j -d link show` describes it.
+///
+/// # Errors
+/// There is no such interface, or `ip` cannot be run or read.
+pub(crate) fn link_description(
+    executor: &mut impl Executor,
+    interface: &str,
+) -> Result<Value, SystemFault> {
+    // The name becomes part of commands.
+    if !is_interface_name(interface) {
+        let interface = interface.to_owned();
+        return Err(SystemFault::NoInterface { interface });
+    }
+    let command = ShellCommand::ip(format!("-j -d link show dev {interface}"));
+    let text = run(executor, &command)?;
+    let links: Option<Vec<Value>> = serde_json::from_str(&text).ok();
+    let link = links.and_then(|links| links.into_iter().next());
+    link.ok_or_else(|| SystemFault::Unreadable(command.to_string()))
+}
+
+/// Returns the name of the interface through which packets to an address leave.
+///
+/// # Errors
+/// There is no route, or `ip` cannot be run or read.
+pub fn route_interface(
+    executor: &mut impl Executor,
+    address: IpAddr,
+) -> Result<String, SystemFault> {
+    let command = ShellCommand::ip(format!("-j route get {address}"));
+    let text = run(executor, &command)?;
+    let routes: Option<Vec<Value>> = serde_json::from_str(&text).ok();
+    let route = routes.and_then(|routes| routes.into_iter().next());
+    let name = route.and_then(|route| Some(route.get("dev")?.as_str()?.to_owned()));
+    name.ok_or_else(|| SystemFault::Unreadable(command.to_string()))
 }
 
 /// Returns the speed of an interface. The file cannot be read while the link is down, and is -1 if the driver does not

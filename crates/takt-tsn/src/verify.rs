@@ -5,6 +5,7 @@ use takt_scenario::{Duration, GateEntry, Rate, Taprio};
 use crate::compare::{PlanDifference, differences};
 use crate::executor::Executor;
 use crate::fault::SystemFault;
+use crate::gate_motion::{GateMotion, gate_motion};
 use crate::plan::{PlanWarning, PortPlan, vital_traffic};
 use crate::qdisc::{GateMode, GateSchedule, QdiscKind};
 use crate::system::{interface_facts, kernel_state};
@@ -12,12 +13,14 @@ use crate::system::{interface_facts, kernel_state};
 /// Result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// Differences from the plan.
+    /// Differences from the plan. Gates that do not move are one of them.
     pub differences: Vec<PlanDifference>,
     /// Warnings about what the kernel holds.
     pub warnings: Vec<PlanWarning>,
     /// True if the interface can send.
     pub is_up: bool,
+    /// Motion of the gates.
+    pub gates: GateMotion,
     /// Speed of the interface, if it is known and not that of the plan.
     pub other_speed: Option<Rate>,
 }
@@ -32,11 +35,35 @@ pub fn verify(plan: &PortPlan, executor: &mut impl Executor) -> Result<Verificat
     let root = state.root().and_then(|root| root.kind.as_ref());
     let schedule = root.and_then(QdiscKind::gates);
     let speed = facts.speed.unwrap_or(plan.speed);
+    let gates = match schedule {
+        Some(_) => gate_motion(executor, &plan.interface)?,
+        None => GateMotion::NotInKernel,
+    };
+    let mut differences = differences(plan, &state);
+    differences.extend(stopped(&gates));
     Ok(Verification {
-        differences: differences(plan, &state),
+        differences,
+        gates,
         warnings: schedule.map_or_else(Vec::new, |schedule| gate_warnings(schedule, plan, speed)),
         is_up: facts.is_up,
         other_speed: facts.speed.filter(|speed| *speed != plan.speed),
+    })
+}
+
+/// Returns the difference of gates that do not move.
+fn stopped(gates: &GateMotion) -> Option<PlanDifference> {
+    let found = match gates {
+        GateMotion::Frozen => "frozen".to_owned(),
+        GateMotion::SomeFrozen(interfaces) => {
+            format!("frozen at some of {}", interfaces.join(", "))
+        }
+        GateMotion::NotInKernel | GateMotion::Moving | GateMotion::Unknown(_) => return None,
+    };
+    Some(PlanDifference {
+        place: "taprio:".to_owned(),
+        parameter: "state of the gates".to_owned(),
+        planned: "moving".to_owned(),
+        found,
     })
 }
 

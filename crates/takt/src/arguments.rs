@@ -44,7 +44,10 @@ pub use given::Given;
 pub use groups::{Command, LaboratoryGroup, OpcUaGroup, OtherGroup, PubSubGroup, ServicesGroup};
 pub use history::HistoryArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
-pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
+pub use lab::{
+    LabBackend, LabBundleArguments, LabCollectArguments, LabCommand, LabInsideArguments,
+    LabRunArguments, LabSetupArguments,
+};
 pub use mqtt::MqttArguments;
 pub use publish::PublishArguments;
 pub use pubsub::{

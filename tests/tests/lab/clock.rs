@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::net::UdpSocket;
 use std::ops::ControlFlow;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -16,18 +15,11 @@ use takt_cell::Cell;
 use takt_control::{ControlCycle, ControlLoop, ControlOptions, ControlReport, RealTimeOptions};
 use takt_pubsub::configuration::from_toml;
 use takt_rt::tai_offset;
+use takt_tests::binary;
 use takt_tests::clock_steps::STEPS;
-use takt_tests::process::run;
-use takt_tests::{Sandbox, binary};
 use takt_ua::{NodeId, Variant};
 
-use crate::{Outcome, PATIENCE};
-
-/// Environment variable of the process in the machine: the folder of the test.
-pub const INSIDE: &str = "TAKT_LAB_CLOCK";
-
-/// Kernel of the package `user-mode-linux`.
-const KERNEL: &str = "/usr/bin/linux.uml";
+use crate::{Outcome, ready_made};
 
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -63,38 +55,7 @@ fn configuration(port: u16) -> String {
 
 /// Boots the machine, in which [`inside`] runs.
 pub fn publishers_and_loops_follow_a_clock_that_is_set() -> Outcome {
-    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    if processors.contains("amx_tile") || !Path::new(KERNEL).exists() {
-        return Outcome::Ignored("the ready-made kernel cannot run on this machine".to_owned());
-    }
-    let sandbox = Sandbox::new();
-    let folder = sandbox.data_directory();
-    let script = folder.join("init");
-    let own = std::env::current_exe().unwrap();
-    let text = format!(
-        "#!/bin/sh\nexport PATH=/usr/sbin:/usr/bin:/sbin:/bin\n\
-         cd {}\nmount -t proc proc /proc\nmount -t sysfs sysfs /sys\nmkdir -p /dev/shm\n\
-         mount -t tmpfs tmpfs /dev/shm\nmount -t tmpfs tmpfs /run\nip link set lo up\n\
-         {INSIDE}={} TAKT_BIN={} {} >output 2>&1\necho o > /proc/sysrq-trigger\nsleep 60\n",
-        folder.display(),
-        folder.display(),
-        binary::takt().display(),
-        own.display(),
-    );
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new(KERNEL);
-    command
-        .args(["mem=256M", "root=/dev/root", "rootfstype=hostfs", "rw"])
-        .arg(format!("init={}", script.display()))
-        .args(["con0=fd:0,fd:1", "con=null", "quiet"])
-        .current_dir(&folder)
-        .stdin(Stdio::null());
-    let finished = run("the machine", &mut command, PATIENCE);
-    // Its console loses what is written last.
-    let output = fs::read_to_string(folder.join("output")).unwrap_or(finished.stderr);
-    assert!(output.contains("passed in the machine"), "{output}");
-    Outcome::Passed
+    ready_made::boot("clock")
 }
 
 /// Runs in the machine.
@@ -150,7 +111,7 @@ pub fn inside(folder: &Path) {
     ] {
         assert!(log.contains(said), "no `{said}`: {log}");
     }
-    println!("passed in the machine");
+    ready_made::passed();
 }
 
 fn now() -> i64 {

@@ -19,7 +19,9 @@ mod cleanup;
 mod clock;
 mod disciplines;
 mod events;
+mod gates;
 mod mistakes;
+mod ready_made;
 mod recorded;
 mod report;
 mod shipped;
@@ -140,6 +142,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             Box::new(|_| clock::publishers_and_loops_follow_a_clock_that_is_set()),
         ));
         tests.push((
+            "gates::frozen_ones_are_found_in_the_ready_made_kernel".to_owned(),
+            Box::new(|_| ready_made::boot("gates")),
+        ));
+        tests.push((
             "uml::a_killed_run_leaves_no_process".to_owned(),
             Box::new(|_| uml::a_killed_run_leaves_no_process()),
         ));
@@ -199,8 +205,13 @@ fn is_possible() -> bool {
 
 /// Runs the tests that the command line selects. The output is that of libtest, so that `./test` adds it up like any other.
 fn main() -> ExitCode {
-    if let Some(folder) = std::env::var_os(clock::INSIDE) {
-        clock::inside(folder.as_ref());
+    if let Some(test) = std::env::var_os(ready_made::INSIDE) {
+        let folder = std::env::var_os(ready_made::FOLDER).unwrap_or_default();
+        match test.to_str() {
+            Some("clock") => clock::inside(folder.as_ref()),
+            Some("gates") => gates::inside(folder.as_ref()),
+            _ => panic!("no test has a part with the name {}", test.display()),
+        }
         return ExitCode::SUCCESS;
     }
     let start = Instant::now();

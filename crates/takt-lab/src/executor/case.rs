@@ -14,7 +14,7 @@ use takt_rt::clock::{tai_nanos, tai_offset_seconds};
 use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario};
 
 use super::capture::{CaptureCounts, PortCapture};
-use super::case_files::{applications, trace_name};
+use super::case_files::applications;
 use super::common_cycle::common_cycle;
 use super::cross_traffic::{TrafficCounts, TrafficSource};
 use super::drawn_latency::{CaseBeginning, DrawnLatency};
@@ -26,6 +26,7 @@ use crate::error::LabError;
 use crate::network::device_address;
 use crate::run_directory::RunApplication;
 use crate::scenario_loop::{LoopEnd, ScenarioLoop};
+use crate::trace_name::trace_name;
 
 /// Pause between two looks at threads.
 const STEP: Duration = Duration::from_millis(5);

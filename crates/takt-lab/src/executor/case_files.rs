@@ -4,26 +4,10 @@ use std::path::PathBuf;
 
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
-use crate::network::{NetworkPlan, file_name, publisher_ids};
+use crate::network::{NetworkPlan, publisher_ids};
 use crate::run_directory::RunApplication;
 use crate::scenario_loop::LoopEnd;
-
-/// Returns the name of the trace file of an end. It is unique in a case.
-pub(super) fn trace_name(scenario: &Scenario, application: &str, end: LoopEnd) -> String {
-    let end = match end {
-        LoopEnd::Publisher => "publisher",
-        LoopEnd::Loopback => "loopback",
-    };
-    let own = file_name(application);
-    let applications = scenario.applications.iter().enumerate();
-    let mut alike = applications.filter(|(_, it)| file_name(&it.name) == own);
-    let first = alike.next().is_none_or(|(_, it)| it.name == application);
-    let index = alike.find(|(_, it)| it.name == application);
-    match index.filter(|_| !first) {
-        Some((index, _)) => format!("{own}-{index}.{end}.trace"),
-        None => format!("{own}.{end}.trace"),
-    }
-}
+use crate::trace_name::trace_name;
 
 /// Returns the files of the applications.
 pub(super) fn applications(scenario: &Scenario, plan: &NetworkPlan) -> Vec<RunApplication> {

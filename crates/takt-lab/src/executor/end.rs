@@ -75,11 +75,9 @@ impl RunningEnd {
         let (stop, ready) = (Arc::default(), Arc::default());
         let (ends, announces) = (Arc::clone(&stop), Arc::clone(&ready));
         let own = request.clone();
-        let name = match request.end {
-            LoopEnd::Publisher => "publisher",
-            LoopEnd::Loopback => "loopback",
-        };
-        let thread = node.spawn(name, move || run(&own, latency, &ends, announces))?;
+        let thread = node.spawn(request.end.name(), move || {
+            run(&own, latency, &ends, announces)
+        })?;
         Ok(Self {
             request,
             stop,
@@ -120,30 +118,8 @@ impl RunningEnd {
 impl FinishedEnd {
     /// Returns the record of the end.
     pub(crate) fn record(&self, request: &EndRequest) -> EndRecord {
-        let report = &self.report;
-        let unset = report.preparations.iter();
-        let unset =
-            unset.filter_map(|it| Some(format!("{}: {}", it.setting, it.problem.as_ref()?)));
-        EndRecord {
-            application: request.control.application().name.clone(),
-            end: match request.end {
-                LoopEnd::Publisher => "publisher".to_owned(),
-                LoopEnd::Loopback => "loopback".to_owned(),
-            },
-            cycles: report.cycles,
-            overruns: report.overruns,
-            clock_steps: report.clock_steps,
-            max_wake_up_latency_nanos: report.max_wake_up_latency_nanos,
-            sent: report.sent,
-            received: report.received,
-            refused: report.refused,
-            send_errors: report.send_errors,
-            last_error: report.last_error.clone(),
-            launch_refused: report.launch_drops.refused,
-            launch_invalid: report.launch_drops.invalid,
-            launch_missed: report.launch_drops.missed,
-            unset: unset.collect(),
-        }
+        let application = &request.control.application().name;
+        EndRecord::of(application, request.end, &self.report)
     }
 }
 

@@ -2,4 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bundled;
+mod collected;
+mod files;
 mod loops;

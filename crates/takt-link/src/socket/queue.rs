@@ -67,6 +67,10 @@ impl<C: Controls> SendQueue<C> {
         self.waiting.lengths.len() == self.batch
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.lengths.is_empty()
+    }
+
     pub(crate) fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
         let header = self.waiting.header;
         let maximum = self.place - header;

@@ -1,6 +1,7 @@
 //! System calls that `rustix` does not offer, and descriptors of iceoryx2, as safe functions.
 
 pub(crate) mod batches;
+pub(crate) mod ethtool;
 pub(crate) mod interfaces;
 #[cfg(feature = "iox2")]
 pub(crate) mod listener;

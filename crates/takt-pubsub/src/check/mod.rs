@@ -9,6 +9,7 @@ mod data_sets;
 mod engines;
 mod fields;
 mod identities;
+mod link_times;
 mod mistake;
 mod namespaces;
 mod queues;
@@ -27,6 +28,7 @@ use takt_ua::structures::PubSubConfiguration2DataType;
 pub use mistake::{ConfigurationMistake, MistakeSeverity};
 
 use crate::configuration::ConfigurationFile;
+use crate::link_times::RECEIVE_TIMES;
 use mistake::Place;
 use tables::CONNECTIONS;
 
@@ -68,7 +70,9 @@ fn check_parts(file: &mut Place<'_>, configuration: &PubSubConfiguration2DataTyp
         let mut place = file.entry(CONNECTIONS, connection.name.as_str(), index);
         let address = addresses::check_connection(&mut place, connection);
         let properties = &connection.connection_properties;
-        values::properties(&mut place, "connection_properties", properties, &[]);
+        let known = [RECEIVE_TIMES];
+        values::properties(&mut place, "connection_properties", properties, &known);
+        link_times::check_receive_times(&mut place, connection, address.as_ref());
         writers::check(&mut place, connection, address.as_ref(), configuration);
         readers::check(&mut place, connection, address.as_ref(), configuration);
         if connection.writer_groups.is_empty() && connection.reader_groups.is_empty() {

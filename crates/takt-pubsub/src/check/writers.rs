@@ -17,8 +17,9 @@ use takt_wire::{HeaderLayout, PublisherId};
 use super::mistake::Place;
 use super::tables::{WRITER_GROUPS, WRITERS};
 use super::values::{offset, properties, time, unique};
-use super::{addresses, queues, security};
+use super::{addresses, link_times, queues, security};
 use crate::action::offers_actions;
+use crate::link_times::LAUNCH_TIMES;
 
 /// Checks the PublisherId of a connection, and its WriterGroups.
 pub(super) fn check(
@@ -103,9 +104,15 @@ fn check_group(
     }
     let (mode, id) = (group.security_mode, &group.security_group_id);
     security::check(place, mode, id, configuration);
-    properties(place, "group_properties", &group.group_properties, &[]);
+    properties(
+        place,
+        "group_properties",
+        &group.group_properties,
+        &[LAUNCH_TIMES],
+    );
     let own = check_transport(place, connection, group, address);
     let address = own.as_ref().or(address);
+    link_times::check_launch_times(place, group, address);
     let is_json = group
         .message_settings
         .is::<JsonWriterGroupMessageDataType>();

@@ -1,6 +1,9 @@
 //! Links of a configuration (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
-use takt_link::{Address, AddressError, Content, LinkOptions, NOT_IN_LEVELS, TopicError};
+use takt_link::{
+    Address, AddressError, Content, LaunchMode, LinkOptions, NOT_IN_LEVELS, ReceiveClock,
+    TopicError, WithoutRoom,
+};
 use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
@@ -15,6 +18,7 @@ use takt_ua::structures::{
 use super::RuntimeOptions;
 use crate::authentication::Authentication;
 use crate::error::{ConfigurationError, ConfigurationProblem};
+use crate::link_times::{LAUNCH_MODES, LAUNCH_TIMES, RECEIVE_CLOCKS, RECEIVE_TIMES, word_property};
 
 /// Link that is to be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +51,19 @@ pub fn writer_group_link(
         .filter(|address| !address.is_null());
     let address = own.as_ref().unwrap_or(&connection.address);
     let mut plan = plan(address, base).map_err(|problem| problem.at(group.name.as_str()))?;
+    let own = word_property(&group.group_properties, LAUNCH_TIMES, LAUNCH_MODES)
+        .map_err(|problem| problem.at(group.name.as_str()))?;
+    let own = own.map(|word| match word {
+        "deadline" => LaunchMode::Deadline,
+        _ => LaunchMode::Strict,
+    });
     // `plan` has left them out.
-    plan.options.launch_times = base.launch_times;
+    plan.options.launch_times = own.or(base.launch_times);
+    let mut writers = group.data_set_writers.iter();
+    // A message with all values replaces the one before. Changes and events do not.
+    if writers.all(|writer| writer.key_frame_count == 1) {
+        plan.options.without_room = WithoutRoom::Discard;
+    }
     if plan.address.has_topics() {
         let json = group
             .message_settings
@@ -169,6 +184,17 @@ impl ReaderLinkPlans {
         base: &LinkOptions,
     ) -> Result<Self, ConfigurationError> {
         let mut plans = Self::default();
+        let properties = &connection.connection_properties;
+        let own = word_property(properties, RECEIVE_TIMES, RECEIVE_CLOCKS)
+            .map_err(|problem| problem.at(connection.name.as_str()))?;
+        let own = own.map(|word| match word {
+            "hardware" => ReceiveClock::Hardware,
+            _ => ReceiveClock::Software,
+        });
+        let base = &LinkOptions {
+            receive_times: own.or(base.receive_times),
+            ..base.clone()
+        };
         let groups = connection.reader_groups.iter();
         for reader in groups.flat_map(|group| &group.data_set_readers) {
             let (data, meta_data) = reader_plans(connection, reader, base)

@@ -17,7 +17,7 @@ mod timing;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use takt_ua::Variant;
 use takt_ua::structures::{
@@ -41,6 +41,7 @@ use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
+use crate::settings::milliseconds;
 use crate::subscriber::{CellParts, DataTarget, Subscriber, SubscriberObserver};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
@@ -396,6 +397,15 @@ impl Drop for PubSub {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Returns the time from making the messages of a WriterGroup to the launch time that they have with
+/// [`LinkOptions::launch_times`]: from its SamplingOffset to the next PublishingOffset, or one PublishingInterval.
+#[must_use]
+pub fn launch_lead(group: &WriterGroupDataType) -> Option<Duration> {
+    let settings: Option<UadpWriterGroupMessageDataType> = group.message_settings.decode_as().ok();
+    let interval = milliseconds(group.publishing_interval);
+    Timing::new(settings.as_ref(), interval, true).lead()
 }
 
 /// Returns the number of lower priorities among the WriterGroups of the configuration.

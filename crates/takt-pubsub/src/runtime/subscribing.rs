@@ -163,6 +163,9 @@ impl SubscriberThread {
                     link: index,
                     sender: sender_of(received.source, received.topic),
                 };
+                if let Some(time) = received.time {
+                    observer.link_time(time);
+                }
                 let outcome = subscriber.receive_from(
                     &origin,
                     Now::read(),

@@ -62,6 +62,12 @@ impl Timing {
         Self { interval, offsets }
     }
 
+    /// Returns the time from making messages to their launch time; `None` without launch times.
+    pub(super) fn lead(&self) -> Option<Duration> {
+        let delay = u64::try_from(self.offsets?.launch_delay).ok()?;
+        (delay > 0).then_some(Duration::from_nanos(delay))
+    }
+
     /// Returns the cycles in which the thread wakes up.
     pub(super) fn cycles(&self) -> Result<Cyclic, CyclicError> {
         let cyclic = Cyclic::new(self.interval)?;

@@ -23,6 +23,7 @@ pub(super) struct Incoming {
     pub(super) is_complete: bool,
     pub(super) sequence_number: Option<SequenceNumber>,
     pub(super) major_version: Option<u32>,
+    pub(super) group_version: Option<u32>,
     pub(super) timestamp: Option<DateTime>,
     pub(super) status: StatusCode,
 }
@@ -62,6 +63,7 @@ impl DataSetReader {
             is_complete: kind == DataSetKind::KeyFrame,
             sequence_number: number.map(SequenceNumber::UInt16),
             major_version: message.major_version,
+            group_version: group.group_version,
             timestamp,
             status: message.status.unwrap_or(StatusCode::Good),
         };
@@ -134,6 +136,7 @@ impl DataSetReader {
             kind,
             sequence_number: number.map(SequenceNumber::value),
             missing,
+            group_version: incoming.group_version,
             timestamp: incoming.timestamp,
             status: incoming.status,
             fields: ReceivedFields::Decoded(&fields),

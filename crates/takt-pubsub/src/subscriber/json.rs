@@ -286,6 +286,8 @@ impl DataSetReader {
             is_complete: message.message_type == Some(JsonDataSetMessageType::KeyFrame),
             sequence_number: message.sequence_number.map(SequenceNumber::UInt32),
             major_version: version.map(|version| version.major_version),
+            // JSON messages have none.
+            group_version: None,
             timestamp: message.timestamp,
             status: message.status.unwrap_or(StatusCode::Good),
         };

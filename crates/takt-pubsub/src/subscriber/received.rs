@@ -21,6 +21,8 @@ pub struct ReceivedDataSet<'a> {
     pub sequence_number: Option<u32>,
     /// Number of messages missing before this one, according to its sequence number.
     pub missing: u32,
+    /// GroupVersion of the NetworkMessage (OPC 10000-14, 7.2.4.4.2): seconds since 2000-01-01.
+    pub group_version: Option<u32>,
     /// Timestamp of the DataSetMessage, else that of the NetworkMessage.
     pub timestamp: Option<DateTime>,
     /// Status of the DataSetMessage.
@@ -114,6 +116,13 @@ pub trait SubscriberObserver {
     /// Reports a DataSetMessage that a reader has accepted; its values have been written to their targets.
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let _ = received;
+    }
+
+    /// Reports the time at which the kernel or the network card received the message whose DataSetMessages are reported next.
+    /// Connections without the property `ReceiveTimes` have none.
+    #[cfg(feature = "runtime")]
+    fn link_time(&mut self, time: takt_link::ReceiveTime) {
+        let _ = time;
     }
 
     /// Reports a new state of a reader.

@@ -25,7 +25,8 @@ pub(super) fn figure(
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
     let end = points.last().map_or(1.0, |it| it.0);
     // Times of a run that is not comparable say nothing about the bound.
-    let is_above = |it: &&LongDelay| run.is_comparable() && trip.bound.is_below(it.nanos);
+    let is_above =
+        |it: &&LongDelay| run.is_comparable() && trip.bound.is_below(it.nanos, trip.resolution);
     let mut above: Vec<(f64, f64)> = trip.longest.iter().filter(is_above).map(point).collect();
     let title = format!(
         "Round trip ({}): the {} longest of {}",

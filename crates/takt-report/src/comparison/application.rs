@@ -24,6 +24,8 @@ pub struct RoundTripComparison {
     pub above_bound: u64,
     /// Number of measured delays, of all messages.
     pub count: u64,
+    /// Nanoseconds by which a measured delay may exceed the bound ([`Resolution`](super::Resolution)).
+    pub resolution: i64,
 }
 
 impl RoundTripComparison {
@@ -36,13 +38,16 @@ impl RoundTripComparison {
     /// Returns true if the worst simulated delay of all messages is above the bound.
     #[must_use]
     pub fn is_simulation_above(&self) -> bool {
-        let simulated = self.simulated.map(|it| it.longest);
-        let bound = self.bound.nanos();
-        // Simulated times are rounded up to picoseconds at each port.
-        simulated
-            .zip(bound)
-            .is_some_and(|(simulated, bound)| simulated > bound + 0.1)
+        is_simulation_above(self.simulated.as_ref(), &self.bound)
     }
+}
+
+/// Returns true if the worst simulated delay of all messages is above the bound.
+fn is_simulation_above(simulated: Option<&SimulatedTimes>, bound: &ComparedBound) -> bool {
+    // Simulated times are rounded up to picoseconds at each port.
+    simulated
+        .zip(bound.nanos())
+        .is_some_and(|(simulated, bound)| simulated.longest > bound + 0.1)
 }
 
 /// Bound, simulation and measurement of one way on the wire.
@@ -56,6 +61,28 @@ pub struct OneWayComparison {
     pub simulated: Option<SimulatedTimes>,
     /// Measurement; `None` without synchronized clocks.
     pub measured: Option<MeasuredTimes>,
+    /// Longest measured delay of all messages.
+    pub longest: Option<LongDelay>,
+    /// Number of measured delays above the bound, of all messages.
+    pub above_bound: u64,
+    /// Number of measured delays, of all messages.
+    pub count: u64,
+    /// Nanoseconds by which a measured delay may exceed the bound ([`Resolution`](super::Resolution)).
+    pub resolution: i64,
+}
+
+impl OneWayComparison {
+    /// Returns the longest measured delay of all messages, in nanoseconds.
+    #[must_use]
+    pub fn longest_nanos(&self) -> Option<f64> {
+        self.longest.map(|it| it.nanos as f64)
+    }
+
+    /// Returns true if the worst simulated delay of all messages is above the bound.
+    #[must_use]
+    pub fn is_simulation_above(&self) -> bool {
+        is_simulation_above(self.simulated.as_ref(), &self.bound)
+    }
 }
 
 /// Comparison of an application of a case.
@@ -123,6 +150,7 @@ pub(crate) mod tests {
             longest: Vec::new(),
             above_bound: 0,
             count: 0,
+            resolution: 1,
         };
         ComparedApplication {
             name: "control".to_owned(),

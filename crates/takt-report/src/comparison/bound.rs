@@ -30,12 +30,12 @@ impl ComparedBound {
         }
     }
 
-    /// Returns true if a measured delay is above the bound. Both of its time stamps are whole nanoseconds, rounded down, so that it
-    /// can be a nanosecond too long.
+    /// Returns true if a measured delay is above the bound by at least the resolution. Both are in nanoseconds.
     #[must_use]
-    pub fn is_below(&self, nanos: i64) -> bool {
+    pub fn is_below(&self, nanos: i64, resolution: i64) -> bool {
+        let nanos = i128::from(nanos) - i128::from(resolution);
         match self {
-            Self::Finite(picos) => i128::from(nanos - 1) * 1000 >= i128::from(*picos),
+            Self::Finite(picos) => nanos * 1000 >= i128::from(*picos),
             _ => false,
         }
     }
@@ -141,13 +141,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nanosecond_of_rounding_is_no_violation() {
+    fn less_than_the_resolution_is_no_violation() {
+        let bound = ComparedBound::Finite(85_288_000);
+        assert!(!bound.is_below(85_295, 8) && bound.is_below(85_296, 8));
+        assert!(bound.is_below(85_295, 1));
         let bound = ComparedBound::Finite(1_000_500);
-        assert!(!bound.is_below(1_000) && !bound.is_below(1_001) && bound.is_below(1_002));
+        assert!(!bound.is_below(1_000, 1) && !bound.is_below(1_001, 1) && bound.is_below(1_002, 1));
         let bound = ComparedBound::Finite(1_000_000);
-        assert!(!bound.is_below(1_000) && bound.is_below(1_001));
-        assert!(!ComparedBound::Infinite(String::new()).is_below(i64::MAX));
-        assert!(!ComparedBound::Unknown(String::new()).is_below(i64::MAX));
+        assert!(!bound.is_below(1_000, 1) && bound.is_below(1_001, 1));
+        assert!(!ComparedBound::Infinite(String::new()).is_below(i64::MAX, 1));
+        assert!(!ComparedBound::Unknown(String::new()).is_below(i64::MAX, 1));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::bound::CaseBounds;
 use super::delays;
 use super::loss::LossShares;
 use super::measured::Measurement;
+use super::resolution::Resolution;
 use super::settings;
 use super::simulated::{self, CaseSimulation};
 use super::times::RoundTripKind;
@@ -60,6 +61,7 @@ impl ComparedCase {
         case: &RunCase,
         scenario: &Scenario,
         trim: u64,
+        resolution: Resolution,
         sink: &mut CaseSink<'_>,
     ) -> Self {
         let directory = run.join(&case.directory);
@@ -116,6 +118,7 @@ impl ComparedCase {
             record: &record,
             bounds: &bounds,
             simulation: &simulation,
+            resolution,
         };
         for application in &case.applications {
             match joined.application(application, sink) {
@@ -156,6 +159,7 @@ struct Joined<'a> {
     record: &'a CaseRecord,
     bounds: &'a CaseBounds,
     simulation: &'a CaseSimulation<'a>,
+    resolution: Resolution,
 }
 
 impl Joined<'_> {
@@ -172,24 +176,51 @@ impl Joined<'_> {
         let index = ApplicationIndex(index);
         let stamp = self.record.sent_stamp;
         let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind, stamp));
+        let ways = [FlowSource::Publish(index), FlowSource::Return(index)];
+        let links = |source: FlowSource| {
+            let flow = scenario.flows().iter().find(|it| it.source == source);
+            flow.map_or(0, |flow| flow.ports.len())
+        };
+        let [there, back] = ways.map(links);
+        let resolutions = [
+            self.resolution
+                .round_trip(RoundTripKind::Wire, there + back),
+            self.resolution
+                .round_trip(RoundTripKind::Application, there + back),
+            self.resolution.one_way(there),
+            self.resolution.one_way(back),
+        ];
+        let [of_wire, of_application, of_there, of_back] = resolutions;
+        let way_bounds = ways.map(|source| self.bounds.of_way(source, stamp));
+        let [wire_bound, application_bound] = bounds.each_ref();
+        let [there_bound, back_bound] = way_bounds.each_ref();
         let measurement = Measurement::of(
             self.directory,
             self.case,
             of_run,
             self.trim,
-            bounds.each_ref(),
+            [
+                (wire_bound, of_wire),
+                (application_bound, of_application),
+                (there_bound, of_there),
+                (back_bound, of_back),
+            ],
             &mut |sample| sink(&of_run.name, sample),
         );
         let mut measurement =
             measurement.map_err(|error: AnalysisError| format!("{}: {error}", of_run.name))?;
         let against = std::mem::take(&mut measurement.against);
-        // Both have the order of `RoundTripKind::ALL`, and so has the `map` below.
-        let mut parts = bounds.into_iter().zip(against);
+        let [on_the_wire, of_threads, on_way, on_way_back] = against;
+        // All have the order of `RoundTripKind::ALL`.
+        let mut parts = bounds
+            .into_iter()
+            .zip([on_the_wire, of_threads])
+            .zip(resolutions);
         let round_trips = RoundTripKind::ALL.map(|kind| {
             let (from, to) = kind.points();
-            let (bound, against) = parts.next().unwrap_or_else(|| {
+            let ((bound, against), resolution) = parts.next().unwrap_or_else(|| {
                 let unknown = super::ComparedBound::Unknown(String::new());
-                (unknown, super::measured::AgainstBound::default())
+                ((unknown, super::measured::AgainstBound::default()), 1)
             });
             RoundTripComparison {
                 kind,
@@ -199,23 +230,27 @@ impl Joined<'_> {
                 longest: against.longest,
                 above_bound: against.above,
                 count: against.count,
+                resolution,
             }
         });
-        let ways = [
-            ("one way on the wire", FlowSource::Publish(index), T2, T3),
-            (
-                "one way back on the wire",
-                FlowSource::Return(index),
-                T6,
-                T7,
-            ),
+        let names = [
+            ("one way on the wire", T2, T3, on_way, of_there),
+            ("one way back on the wire", T6, T7, on_way_back, of_back),
         ];
-        let one_way = ways.map(|(name, source, from, to)| OneWayComparison {
-            name,
-            bound: self.bounds.of_way(source, stamp),
-            simulated: self.simulation.of_way(source),
-            measured: measurement.times(from, to),
+        let one_way = names.into_iter().zip(ways).zip(way_bounds);
+        let one_way = one_way.map(|(((name, from, to, against, resolution), source), bound)| {
+            OneWayComparison {
+                name,
+                bound,
+                simulated: self.simulation.of_way(source),
+                measured: measurement.times(from, to),
+                longest: against.longest.first().copied(),
+                above_bound: against.above,
+                count: against.count,
+                resolution,
+            }
         });
+        let one_way: Vec<OneWayComparison> = one_way.collect();
         let intervals = measurement.run.intervals.iter().map(|it| it.interval);
         let others = intervals.filter(|it| RoundTripKind::of(*it).is_none());
         let parts = others.filter_map(|it| measurement.times(it.from, it.to));
@@ -237,7 +272,7 @@ impl Joined<'_> {
             payload: application.frame.payload(),
             cycle_nanos: application.cycle.picos() as f64 / 1e3,
             round_trips,
-            one_way: one_way.into(),
+            one_way,
             parts: parts.collect(),
             simulated_losses: self.simulation.losses(index),
             measured_losses: LossShares::of_measured(&measurement.run),
@@ -325,6 +360,9 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
 pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::collections::BTreeMap;
+
+    use takt_lab::run_directory::RunDescription;
     use takt_scenario::ScenarioFile;
 
     use super::*;
@@ -355,6 +393,7 @@ pub(crate) mod tests {
                 &case,
                 file.scenario(),
                 u64::MAX,
+                Resolution::of(&RunDescription::new("x", "uml", BTreeMap::new(), 0)),
                 &mut |_, _| {},
             );
             let damage = compared.damage.unwrap();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use takt_lab::collect::BY_HAND;
 use takt_lab::run_directory::RunDescription;
 
 /// Reason why a measured time says nothing about a bound.
@@ -9,6 +10,8 @@ use takt_lab::run_directory::RunDescription;
 pub enum NotComparable {
     /// Ports kept the kernel's default.
     NoDisciplines,
+    /// Ports of hosts did not have the disciplines of the scenario, or could not be compared with it.
+    OtherDisciplines,
     /// Links have no rate.
     NoLinkRate,
 }
@@ -17,9 +20,14 @@ impl NotComparable {
     /// Returns the reasons of a run.
     #[must_use]
     pub fn of(run: &RunDescription) -> Vec<Self> {
-        let is_veth = run.host.get("links").is_some_and(|it| it == "veth");
+        let links = run.host.get("links");
+        let is_veth = links.is_some_and(|it| it.split(", ").any(|link| link == "veth"));
         let no_rate = (is_veth || run.backend == "netns").then_some(Self::NoLinkRate);
-        let no_disciplines = (!run.disciplines).then_some(Self::NoDisciplines);
+        let lacking = match run.backend == BY_HAND {
+            true => Self::OtherDisciplines,
+            false => Self::NoDisciplines,
+        };
+        let no_disciplines = (!run.disciplines).then_some(lacking);
         no_disciplines.into_iter().chain(no_rate).collect()
     }
 }
@@ -29,6 +37,9 @@ impl fmt::Display for NotComparable {
         f.write_str(match self {
             Self::NoDisciplines => {
                 "The run had no queueing disciplines: its ports kept the kernel's default."
+            }
+            Self::OtherDisciplines => {
+                "Ports of the hosts did not have the queueing disciplines of the scenario, or could not be compared with it (facts below)."
             }
             Self::NoLinkRate => {
                 "The links of the run have no rate (veth), and its times are those of threads on the processor of this host."
@@ -51,11 +62,14 @@ mod tests {
             run.disciplines = disciplines;
             NotComparable::of(&run)
         };
-        use NotComparable::{NoDisciplines, NoLinkRate};
+        use NotComparable::{NoDisciplines, NoLinkRate, OtherDisciplines};
         assert_eq!(run("uml", "takt-link", true), []);
         assert_eq!(run("uml", "takt-link", false), [NoDisciplines]);
         assert_eq!(run("uml", "veth", true), [NoLinkRate]);
         assert_eq!(run("netns", "", true), [NoLinkRate]);
         assert_eq!(run("netns", "veth", false), [NoDisciplines, NoLinkRate]);
+        assert_eq!(run("hosts", "igb", true), []);
+        assert_eq!(run("hosts", "igb, igc", false), [OtherDisciplines]);
+        assert_eq!(run("hosts", "igb, veth", true), [NoLinkRate]);
     }
 }

@@ -57,13 +57,27 @@ pub(crate) struct AgainstBound {
     pub(crate) count: u64,
 }
 
+/// Number of intervals that have bounds: both kinds of round trip, and both ways on the wire.
+pub(crate) const JUDGED: usize = 4;
+
+/// Returns the index of an interval among those that have bounds: wire and application, one way and the way back.
+fn judged(interval: TraceInterval) -> Option<usize> {
+    match (interval.from, interval.to) {
+        (TracePoint::T2, TracePoint::T7) => Some(0),
+        (TracePoint::T1, TracePoint::T8) => Some(1),
+        (TracePoint::T2, TracePoint::T3) => Some(2),
+        (TracePoint::T6, TracePoint::T7) => Some(3),
+        _ => None,
+    }
+}
+
 /// Observer of the samples of an application.
 struct Watch<'a> {
-    /// Bounds in the order of [`RoundTripKind::ALL`].
-    bounds: [&'a ComparedBound; 2],
-    longest: [LongestDelays; 2],
-    above: [u64; 2],
-    count: [u64; 2],
+    /// Bounds and the resolution of their measurements in nanoseconds, in the order of [`judged`].
+    bounds: [(&'a ComparedBound, i64); JUDGED],
+    longest: [LongestDelays; JUDGED],
+    above: [u64; JUDGED],
+    count: [u64; JUDGED],
     /// Earliest beginning of a round trip.
     began: Option<i64>,
     sink: &'a mut dyn FnMut(&DelaySample),
@@ -72,12 +86,10 @@ struct Watch<'a> {
 impl SampleObserver for Watch<'_> {
     fn delay(&mut self, sample: &DelaySample) {
         (self.sink)(sample);
-        let Some(kind) = RoundTripKind::of(sample.interval) else {
+        let Some(index) = judged(sample.interval) else {
             return;
         };
-        // `longest`, `above`, `count` and `bounds` have the order of `RoundTripKind::ALL`, which is that of the variants.
-        let index = kind as usize;
-        if let (Some(longest), Some(above), Some(count), Some(bound)) = (
+        if let (Some(longest), Some(above), Some(count), Some((bound, resolution))) = (
             self.longest.get_mut(index),
             self.above.get_mut(index),
             self.count.get_mut(index),
@@ -89,16 +101,18 @@ impl SampleObserver for Watch<'_> {
                 counter: sample.counter,
             });
             *count += 1;
-            *above += u64::from(bound.is_below(sample.nanos));
+            *above += u64::from(bound.is_below(sample.nanos, *resolution));
         }
-        self.began = Some(self.began.map_or(sample.began, |it| it.min(sample.began)));
+        if RoundTripKind::of(sample.interval).is_some() {
+            self.began = Some(self.began.map_or(sample.began, |it| it.min(sample.began)));
+        }
     }
 }
 
 /// Measurement of an application.
 pub(crate) struct Measurement {
     pub(crate) run: RunAnalysis,
-    pub(crate) against: [AgainstBound; 2],
+    pub(crate) against: [AgainstBound; JUDGED],
     pub(crate) began: Option<i64>,
 }
 
@@ -109,7 +123,7 @@ impl Measurement {
         case: &RunCase,
         application: &RunApplication,
         trim: u64,
-        bounds: [&ComparedBound; 2],
+        bounds: [(&ComparedBound, i64); JUDGED],
         sink: &mut dyn FnMut(&DelaySample),
     ) -> Result<Self, AnalysisError> {
         let options = AnalysisOptions {
@@ -120,26 +134,24 @@ impl Measurement {
         let mut watch = Watch {
             bounds,
             longest: Default::default(),
-            above: [0; 2],
-            count: [0; 2],
+            above: [0; JUDGED],
+            count: [0; JUDGED],
             began: None,
             sink,
         };
         let run = RunAnalysis::observed(&files, &options, &mut watch)?;
-        let [wire, application] = watch.longest.map(LongestDelays::finish);
-        let [above_wire, above_application] = watch.above;
-        let [count_wire, count_application] = watch.count;
-        let against = |longest, above, count| AgainstBound {
-            longest,
-            above,
-            count,
-        };
+        let mut counts = watch.above.into_iter().zip(watch.count);
+        let against = watch.longest.map(|longest| {
+            let (above, count) = counts.next().unwrap_or_default();
+            AgainstBound {
+                longest: longest.finish(),
+                above,
+                count,
+            }
+        });
         Ok(Self {
             run,
-            against: [
-                against(wire, above_wire, count_wire),
-                against(application, above_application, count_application),
-            ],
+            against,
             began: watch.began,
         })
     }

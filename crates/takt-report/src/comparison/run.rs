@@ -11,6 +11,7 @@ use takt_scenario::{Scenario, ScenarioError, ScenarioFile};
 
 use super::case::ComparedCase;
 use super::comparable::NotComparable;
+use super::resolution::Resolution;
 use super::times::RoundTripKind;
 use super::violation::Violation;
 
@@ -126,6 +127,7 @@ impl ComparedRun {
                 case,
                 &scenario,
                 options.trim,
+                Resolution::of(&description),
                 &mut of_case,
             ));
         }
@@ -144,7 +146,7 @@ impl ComparedRun {
         self.not_comparable.is_empty()
     }
 
-    /// Returns the round trips of which a measured or simulated delay is above the sound bound. Measurements that are not comparable
+    /// Returns the round trips and ways of which a measured or simulated delay is above the sound bound. Measurements that are not comparable
     /// count as none.
     #[must_use]
     pub fn violations(&self) -> Vec<Violation> {
@@ -158,6 +160,14 @@ impl ComparedRun {
                     }
                     if trip.is_simulation_above() {
                         violations.push(Violation::simulated(number, case, application, trip));
+                    }
+                }
+                for way in &application.one_way {
+                    if is_comparable && way.above_bound > 0 {
+                        violations.push(Violation::measured_way(number, case, application, way));
+                    }
+                    if way.is_simulation_above() {
+                        violations.push(Violation::simulated_way(number, case, application, way));
                     }
                 }
             }

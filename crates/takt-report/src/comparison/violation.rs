@@ -2,9 +2,11 @@
 
 use takt_ua::DateTime;
 
-use super::application::{ComparedApplication, RoundTripComparison};
+use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
 use super::bound::ComparedBound;
 use super::case::ComparedCase;
+use super::samples::LongDelay;
+use super::simulated::SimulatedTimes;
 
 /// A delay above its sound bound, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,32 +25,34 @@ impl Violation {
         application: &ComparedApplication,
         trip: &RoundTripComparison,
     ) -> Self {
-        let mut lines = Vec::new();
-        if let Some(longest) = trip.longest.first() {
-            let began = DateTime::from_unix_nanos(longest.began).to_iso8601();
-            let since = application.began.unwrap_or(longest.began);
-            let since = longest.began.saturating_sub(since) as f64 / 1e6;
-            lines.push(format!(
-                "Message {} took {} \u{b5}s. It began at {began}, {since:.3} ms after the first one. Sound bound: {} \u{b5}s. \
-                 {} of {} messages are above the bound.",
-                longest.counter,
-                micros(longest.nanos as f64),
-                bound(&trip.bound),
-                trip.above_bound,
-                trip.count
-            ));
-        }
-        if let Some(late) = application.wake_up_latency_nanos {
-            lines.push(format!(
-                "Longest recorded wake-up latency: {} \u{b5}s; the scenario allows {} \u{b5}s.",
-                micros(late),
-                micros(application.allowed_latency_nanos)
-            ));
-        }
-        lines.push(format!("Cause: {}.", cause(case, application)));
+        let delays = MeasuredDelays {
+            longest: trip.longest.first(),
+            above_bound: trip.above_bound,
+            count: trip.count,
+            bound: &trip.bound,
+        };
         Self {
-            title: title("measurement", number, case, application, trip),
-            lines,
+            title: title("measurement", number, case, application, &trip_name(trip)),
+            lines: delays.lines(case, application),
+        }
+    }
+
+    /// Describes the longest of the measured delays of one way above the bound.
+    pub(super) fn measured_way(
+        number: usize,
+        case: &ComparedCase,
+        application: &ComparedApplication,
+        way: &OneWayComparison,
+    ) -> Self {
+        let delays = MeasuredDelays {
+            longest: way.longest.as_ref(),
+            above_bound: way.above_bound,
+            count: way.count,
+            bound: &way.bound,
+        };
+        Self {
+            title: title("measurement", number, case, application, way.name),
+            lines: delays.lines(case, application),
         }
     }
 
@@ -59,34 +63,96 @@ impl Violation {
         application: &ComparedApplication,
         trip: &RoundTripComparison,
     ) -> Self {
-        let mut lines = Vec::new();
-        if let Some(simulated) = &trip.simulated {
-            let message = simulated.worst.map_or_else(
-                || "The longest simulated message".to_owned(),
-                |worst| {
-                    let published = worst.published as f64 / 1e6;
-                    format!(
-                        "Message {}, published {published:.6} ms after the simulation began,",
-                        worst.counter
-                    )
-                },
-            );
-            lines.push(format!(
-                "{message} took {} \u{b5}s. Sound bound: {} \u{b5}s.",
-                micros(simulated.longest),
-                bound(&trip.bound)
-            ));
-        }
-        let cause = match case.broken.as_slice() {
-            [] => "no assumption of the bound is broken in the simulation: the bound is wrong, please report the scenario".to_owned(),
-            broken => format!("Linux in software breaks an assumption of the bound ({})", broken.join("; ")),
-        };
-        lines.push(format!("Cause: {cause}."));
         Self {
-            title: title("simulation", number, case, application, trip),
-            lines,
+            title: title("simulation", number, case, application, &trip_name(trip)),
+            lines: simulated_lines(case, trip.simulated.as_ref(), &trip.bound),
         }
     }
+
+    /// Describes the longest of the simulated delays of one way above the bound.
+    pub(super) fn simulated_way(
+        number: usize,
+        case: &ComparedCase,
+        application: &ComparedApplication,
+        way: &OneWayComparison,
+    ) -> Self {
+        Self {
+            title: title("simulation", number, case, application, way.name),
+            lines: simulated_lines(case, way.simulated.as_ref(), &way.bound),
+        }
+    }
+}
+
+/// Measured delays of which some are above their bound.
+struct MeasuredDelays<'a> {
+    longest: Option<&'a LongDelay>,
+    above_bound: u64,
+    count: u64,
+    bound: &'a ComparedBound,
+}
+
+impl MeasuredDelays<'_> {
+    fn lines(&self, case: &ComparedCase, application: &ComparedApplication) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(longest) = self.longest {
+            let began = DateTime::from_unix_nanos(longest.began).to_iso8601();
+            let since = application.began.unwrap_or(longest.began);
+            let since = longest.began.saturating_sub(since) as f64 / 1e6;
+            lines.push(format!(
+                "Message {} took {} \u{b5}s. It began at {began}, {since:.3} ms after the first one. Sound bound: {} \u{b5}s. \
+                 {} of {} messages are above the bound.",
+                longest.counter,
+                micros(longest.nanos as f64),
+                bound(self.bound),
+                self.above_bound,
+                self.count
+            ));
+        }
+        if let Some(late) = application.wake_up_latency_nanos {
+            lines.push(format!(
+                "Longest recorded wake-up latency: {} \u{b5}s; the scenario allows {} \u{b5}s.",
+                micros(late),
+                micros(application.allowed_latency_nanos)
+            ));
+        }
+        lines.push(format!("Cause: {}.", cause(case, application)));
+        lines
+    }
+}
+
+fn simulated_lines(
+    case: &ComparedCase,
+    simulated: Option<&SimulatedTimes>,
+    of: &ComparedBound,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(simulated) = simulated {
+        let message = simulated.worst.map_or_else(
+            || "The longest simulated message".to_owned(),
+            |worst| {
+                let published = worst.published as f64 / 1e6;
+                format!(
+                    "Message {}, published {published:.6} ms after the simulation began,",
+                    worst.counter
+                )
+            },
+        );
+        lines.push(format!(
+            "{message} took {} \u{b5}s. Sound bound: {} \u{b5}s.",
+            micros(simulated.longest),
+            bound(of)
+        ));
+    }
+    let cause = match case.broken.as_slice() {
+        [] => "no assumption of the bound is broken in the simulation: the bound is wrong, please report the scenario".to_owned(),
+        broken => format!("Linux in software breaks an assumption of the bound ({})", broken.join("; ")),
+    };
+    lines.push(format!("Cause: {cause}."));
+    lines
+}
+
+fn trip_name(trip: &RoundTripComparison) -> String {
+    format!("round trip ({})", trip.kind.name())
 }
 
 fn title(
@@ -94,7 +160,7 @@ fn title(
     number: usize,
     case: &ComparedCase,
     application: &ComparedApplication,
-    trip: &RoundTripComparison,
+    quantity: &str,
 ) -> String {
     let settings = case.settings.iter();
     let settings: Vec<String> = settings
@@ -105,8 +171,7 @@ fn title(
         settings => format!(" ({})", settings.join(", ")),
     };
     format!(
-        "A {answer} is above its sound bound: round trip ({}) of {}, case {number}{settings}",
-        trip.kind.name(),
+        "A {answer} is above its sound bound: {quantity} of {}, case {number}{settings}",
         application.name
     )
 }

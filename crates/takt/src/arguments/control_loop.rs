@@ -86,6 +86,10 @@ pub struct ControlLoopArguments {
     /// Number of trace points for which memory is reserved, 24 bytes each.
     #[arg(long, value_name = "COUNT", default_value = "1000000")]
     pub trace_points: usize,
+    /// Send with launch times even if the port would not keep them; the reason is a warning then.
+    // Also without a scenario.
+    #[arg(long, help_heading = None::<&str>)]
+    pub force: bool,
     /// Tell why cycles began late: causes from the kernel's events, which need root.
     // Also without a scenario, as the next one.
     #[arg(long, help_heading = None::<&str>)]

@@ -21,6 +21,19 @@ pub enum LabCommand {
         takt lab run scenarios/b.toml --without-disciplines\n\n\
         docs/lab.md describes the backends and the directory of a run.")]
     Run(LabRunArguments),
+    /// Make the directory of a run from traces and captures that were made by hand, on one host or two.
+    #[command(after_help = "Examples:\n  \
+        takt publish e3.toml --interface enp3s0 --cycles 20000 --trace publisher.trace     (host 1)\n  \
+        takt loopback e3.toml --interface enp3s0 --for 30s --trace loopback.trace          (host 2)\n  \
+        takt lab collect e3-run e3.toml publisher.trace loopback.trace\n  \
+        takt report e3-run\n\n\
+        docs/analysis.md describes the files.")]
+    Collect(LabCollectArguments),
+    /// Pack a run, facts and verdicts into one archive without names of users and hosts, as evidence for others.
+    #[command(after_help = "Example:\n  \
+        takt lab bundle e3-run --to e3-run.tar\n\n\
+        docs/hardware.md tells what is packed, and what is missing so far.")]
+    Bundle(LabBundleArguments),
     /// Run what `takt lab run` has prepared, in the running kernel.
     #[command(hide = true)]
     Inside(LabInsideArguments),
@@ -73,6 +86,40 @@ pub struct LabRunArguments {
     #[arg(long)]
     pub without_disciplines: bool,
     /// Print JSON, one object for each event: started; case, with its results; ended.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LabCollectArguments {
+    /// Directory of the run, which is made.
+    pub directory: PathBuf,
+    /// Scenario file (TOML), a trace of each side, and captures (pcapng or pcap). A capture whose name begins with
+    /// `loopback` was made at the port of the loopback.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Capture at the port of the loopback, whatever its name.
+    #[arg(long, value_name = "FILE")]
+    pub at_loopback: Vec<PathBuf>,
+    /// The clocks of the hosts are synchronized: compare times of both.
+    #[arg(long)]
+    pub synchronized: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LabBundleArguments {
+    /// Directory of a run.
+    pub directory: PathBuf,
+    /// Archive (tar); default is the name of the directory with `.tar` behind it.
+    #[arg(long = "to", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Name of this host or user that is a word of the run as well, and may be in the archive.
+    #[arg(long, value_name = "NAME")]
+    pub allow: Vec<String>,
+    /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
 }

@@ -15,6 +15,7 @@ mod discover;
 mod history;
 mod lab;
 mod late_causes;
+mod launch_check;
 mod provider;
 mod ps;
 mod publish;

@@ -9,18 +9,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use takt_app::Mirror;
 use takt_cell::Cell;
+use takt_link::LaunchMode;
 use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
-use takt_pubsub::runtime::{ComponentState, PubSub};
+use takt_pubsub::runtime::{
+    ComponentState, LinkOptions, LinkPlan, PubSub, launch_lead, writer_group_link,
+};
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
 use takt_ua::NodeId;
 use takt_ua::enumerations::PubSubState;
-use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
+use takt_ua::structures::{
+    PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataItemsDataType,
+};
 use takt_wakeup::WatchedCalls;
 
 use self::given_values::GivenValues;
 use super::control_loop;
 use super::late_causes;
+use super::launch_check::{self, LaunchedLink};
 use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
@@ -31,12 +37,13 @@ use crate::server_interrupt;
 use crate::{explain, output};
 
 /// Options that `takt publish` has with a scenario, too, besides those of a control loop.
-const OF_SCENARIO: [&str; 19] = [
+const OF_SCENARIO: [&str; 20] = [
     "for",
     "timeout",
     "priority",
     "core",
     "json",
+    "force",
     "field",
     "application",
     "interface",
@@ -68,7 +75,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         })?;
         return control_loop::publish(arguments, content);
     }
-    given.refuse::<ControlLoopArguments>(&["json", "why", "above"], |option| {
+    given.refuse::<ControlLoopArguments>(&["json", "force", "why", "above"], |option| {
         (
             format!("{option} is for a scenario, and {file} is a PubSub configuration"),
             "`takt publish --help` lists the options for each of them.".to_owned(),
@@ -100,6 +107,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;
     let mut options = runtime_options(&arguments.run)?;
+    let launch_faults = check_ports(&configuration, &options.link, arguments.control.force)?;
     let recorder = match arguments.control.why {
         true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
@@ -146,7 +154,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         .pub_sub
         .writer_groups()
         .map(|group| match arguments.control.json {
-            true => result(&group).to_string(),
+            true => result(&group, &launch_faults).to_string(),
             false => row(&group),
         })
         .collect();
@@ -161,6 +169,31 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     running.finish()
 }
 
+/// Checks the ports of all WriterGroups with launch times. Returns the faults that --force ignores.
+fn check_ports(
+    configuration: &PubSubConfiguration2DataType,
+    options: &LinkOptions,
+    force: bool,
+) -> miette::Result<Vec<String>> {
+    let mut plans = Vec::new();
+    for connection in &configuration.connections {
+        for group in connection.writer_groups.iter().filter(|it| it.enabled) {
+            // A mistake in the configuration is explained by its start.
+            let plan = writer_group_link(connection, group, options).ok();
+            let launched = plan.and_then(|plan| Some((plan.options.launch_times?, plan)));
+            plans.extend(launched.map(|(mode, plan)| (mode, plan, launch_lead(group))));
+        }
+    }
+    let link = |(mode, plan, lead): &(LaunchMode, LinkPlan, Option<Duration>)| LaunchedLink {
+        address: plan.address.clone(),
+        options: plan.options.clone(),
+        mode: *mode,
+        lead: lead.map_or(0, |lead| u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX)),
+    };
+    let links: Vec<_> = plans.iter().map(link).collect();
+    launch_check::check(&links, force, &|_| None)
+}
+
 /// Prints the states of WriterGroups that have changed, for programs.
 fn print_changes(states: &mut BTreeMap<String, PubSubState>, pub_sub: &PubSub) {
     for ComponentState { name, state, .. } in pub_sub.writer_groups() {
@@ -171,12 +204,13 @@ fn print_changes(states: &mut BTreeMap<String, PubSubState>, pub_sub: &PubSub) {
 }
 
 /// Returns the result of a WriterGroup for programs.
-fn result(group: &ComponentState) -> Value {
+fn result(group: &ComponentState, launch_faults: &[String]) -> Value {
     let statistics = &group.statistics;
     let of_writers = json!({
         "fastPathMessages": statistics.fixed,
         "overruns": statistics.overruns,
         "maxWakeUpLatencyNs": statistics.max_wake_up_latency,
+        "launchFaults": launch_faults,
     });
     joined(component_json("writerGroup", group), of_writers)
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use miette::miette;
 use serde_json::{Value, json};
-use takt_link::Address;
+use takt_link::{Address, ReceiveClock, ReceiveTime};
 use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
 use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscribedField, SubscriberObserver};
@@ -140,6 +140,7 @@ fn listen(
         asks_publishers: arguments.discovery.is_some(),
         events: events.clone(),
         schemas: SchemaCache::default(),
+        link_time: None,
     });
     PubSub::listen_and_ask(link, discovery, options.subscribing.clone(), observer)
         .map_err(|error| explain_start(&error))
@@ -190,6 +191,7 @@ fn configured(
                 asks_publishers: false,
                 events: events.clone(),
                 schemas: SchemaCache::default(),
+                link_time: None,
             })
         };
     let options = runtime_options(&arguments.run)?;
@@ -235,6 +237,8 @@ struct DataSet {
     absent: Vec<(usize, StatusCode)>,
     /// DataTypes of the metadata.
     types: Arc<DescribedTypes>,
+    /// Time of reception, if the connection has such times.
+    link_time: Option<ReceiveTime>,
 }
 
 struct Field {
@@ -283,9 +287,15 @@ struct Told {
     asks_publishers: bool,
     events: SyncSender<Event>,
     schemas: SchemaCache,
+    /// Time of reception of the message whose DataSetMessages come next.
+    link_time: Option<ReceiveTime>,
 }
 
 impl SubscriberObserver for Told {
+    fn link_time(&mut self, time: ReceiveTime) {
+        self.link_time = Some(time);
+    }
+
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let types = self
             .schemas
@@ -311,6 +321,7 @@ impl SubscriberObserver for Told {
             fields: fields.collect(),
             absent: received.absent().collect(),
             types,
+            link_time: self.link_time,
         };
         // The thread that shows events may have ended.
         let _ = self.events.send(Event::DataSet(event));
@@ -579,6 +590,10 @@ impl DataSet {
             }
             row
         });
+        let clock = self.link_time.map(|time| match time.clock() {
+            ReceiveClock::Software => "software",
+            ReceiveClock::Hardware => "hardware",
+        });
         json!({
             "reader": self.reader,
             "kind": self.kind(),
@@ -586,6 +601,8 @@ impl DataSet {
             "missing": self.missing,
             "timestamp": self.timestamp.map(DateTime::to_iso8601),
             "status": self.status.to_string(),
+            "linkTimeNs": self.link_time.map(ReceiveTime::nanos),
+            "linkClock": clock,
             "fields": fields.collect::<Vec<_>>(),
         })
     }

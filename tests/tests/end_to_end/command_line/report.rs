@@ -301,7 +301,7 @@ fn cells_have_their_headings_on_a_phone() {
     }
     assert!(html.contains("data-label=\"measured, application: longest (\u{b5}s)\""));
     assert!(html.contains("content: attr(data-label)"));
-    assert!(html.contains("of 1 of 2 round trips"));
+    assert!(html.contains("of 1 of 4 round trips and ways"));
 }
 
 #[test]

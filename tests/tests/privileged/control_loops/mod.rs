@@ -2,7 +2,12 @@
 //!
 //! Each test makes network namespaces of its own, which vanish with the processes that hold them.
 
+mod by_hand;
+mod configured;
 mod ends;
+mod launch;
+mod sending;
+mod strays;
 mod tsn;
 mod wire;
 
@@ -26,10 +31,24 @@ macro_rules! with_networks {
 
 pub(crate) fn tests() -> Vec<Test> {
     with_networks![
+        by_hand::traces_of_one_run_are_collected,
+        by_hand::traces_of_two_runs_are_refused,
         ends::counters_come_back_in_order,
         ends::an_interrupted_loop_has_a_result,
         ends::killed_ends_leave_nothing_behind,
         ends::a_missing_interface_is_explained,
+        configured::a_group_has_launch_times_only_at_a_port_that_keeps_them,
+        configured::received_messages_have_the_time_of_the_kernel,
+        launch::a_port_without_etf_is_refused,
+        launch::the_commands_are_named_if_no_scenario_has_them,
+        launch::force_sends_with_a_warning,
+        launch::etf_of_the_class_is_accepted_and_of_another_one_is_not,
+        sending::a_message_that_the_port_drops_is_counted_once,
+        sending::no_message_waits_for_a_newer_one,
+        strays::another_vlan_is_named,
+        strays::another_group_of_ethernet_is_named,
+        strays::another_number_of_fields_is_no_torn_data,
+        strays::another_writer_group_is_named,
         wire::frames_have_the_tag_and_the_length_of_the_scenario,
         wire::frames_have_the_messages_of_udp,
         tsn::a_missing_discipline_is_explained_and_the_earlier_state_restored,

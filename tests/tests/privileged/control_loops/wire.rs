@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use takt_lab::RunId;
 use takt_link::{LinkOptions, Source, VlanTag, open_receiver};
+use takt_rt::clock::realtime_nanos;
 use takt_tests::network::HostPair as Network;
 use takt_tests::{Process, Sandbox};
 use takt_ua::Variant;
@@ -99,12 +101,16 @@ pub fn frames_have_the_tag_and_the_length_of_the_scenario() {
             let message = NetworkMessageRef::new_checked(bytes).unwrap();
             let expected = GroupHeader {
                 writer_group_id: Some(1),
-                group_version: Some(1),
+                group_version: message.group_header.and_then(|it| it.group_version),
                 network_message_number: Some(1),
                 sequence_number: message.group_header.and_then(|it| it.sequence_number),
             };
             assert_eq!(message.group_header, Some(expected));
             assert!(expected.sequence_number.is_some());
+            // The id of the run: seconds since 2000.
+            let run = expected.group_version.unwrap();
+            let age = RunId::at(realtime_nanos()).0 - run;
+            assert!(age <= 600, "{age} s");
             let id = message.publisher_id.map(|id| id.to_owned());
             assert_eq!(id, Some(PublisherId::UInt16(1)));
             let counters = counters(bytes);
@@ -139,9 +145,13 @@ pub fn frames_have_the_messages_of_udp() {
         "--field",
         "applications.control.cycle=2ms",
     ];
-    // Without the times, the messages of a counter are equal.
+    // Without the times and the id of the run, the messages of a counter are equal.
     let timeless = |bytes: &[u8]| {
         let mut bytes = bytes.to_vec();
+        let group = NetworkMessageRef::new_checked(&bytes).unwrap().group_header;
+        let run = group.unwrap().group_version.unwrap().to_le_bytes();
+        let at = bytes.windows(run.len()).position(|window| window == run);
+        bytes[at.unwrap()..][..run.len()].fill(0);
         let time = data_set(&bytes).timestamp.unwrap().0.to_le_bytes();
         let mut windows = bytes.windows(time.len());
         let at = windows.position(|window| window == time).unwrap();

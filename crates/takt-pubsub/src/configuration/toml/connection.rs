@@ -4,6 +4,7 @@ use takt_ua::structures::{NetworkAddressUrlDataType, PubSubConnectionDataType};
 use takt_ua::{ExtensionObject, UaString};
 use toml::{Spanned, Value};
 
+use super::link_times::{read_word, write_word};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
 use super::reader_group::ReaderGroup;
@@ -12,6 +13,7 @@ use super::settings::{BrokerConnection, Mapping, read_transport, write_transport
 use super::table::table;
 use super::value::{AnyStructure, PublisherIdValue, TomlValue, toml_value};
 use super::writer_group::WriterGroup;
+use crate::link_times::RECEIVE_TIMES;
 
 /// Address: a URL, or any other structure.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +71,7 @@ table! {
         transport_profile_uri: Option<Nullable>,
         broker: Option<BrokerConnection>,
         transport_settings: Option<Spanned<AnyStructure>>,
+        receive_times: Option<String>,
         connection_properties: Vec<Property>,
         writer_groups: Vec<Spanned<WriterGroup>>,
         reader_groups: Vec<ReaderGroup>,
@@ -98,13 +101,19 @@ impl Connection {
             }
         };
         let (writers, readers) = (self.writer_groups, self.reader_groups);
+        let mut connection_properties = read_properties(self.connection_properties);
+        read_word(
+            &mut connection_properties,
+            RECEIVE_TIMES,
+            self.receive_times,
+        );
         Ok(PubSubConnectionDataType {
             name: read_string(self.name),
             enabled: self.enabled.0,
             publisher_id: self.publisher_id.map(|id| id.0).unwrap_or_default(),
             transport_profile_uri: profile,
             address,
-            connection_properties: read_properties(self.connection_properties),
+            connection_properties,
             transport_settings: read_transport(self.broker, self.transport_settings)?,
             writer_groups: writers
                 .into_iter()
@@ -125,6 +134,8 @@ impl Connection {
         let is_usual = *profile == usual;
         let (broker, transport_settings) = write_transport(&connection.transport_settings);
         let id = &connection.publisher_id;
+        let (receive_times, connection_properties) =
+            write_word(&connection.connection_properties, RECEIVE_TIMES);
         let (writers, readers) = (&connection.writer_groups, &connection.reader_groups);
         let writers = writers
             .iter()
@@ -142,7 +153,8 @@ impl Connection {
             transport_profile_uri: (!is_usual).then(|| Nullable(profile.clone())),
             broker,
             transport_settings,
-            connection_properties: write_properties(&connection.connection_properties),
+            receive_times,
+            connection_properties: write_properties(&connection_properties),
             writer_groups: writers.collect(),
             reader_groups: readers.collect(),
         }

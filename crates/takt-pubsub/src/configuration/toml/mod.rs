@@ -9,6 +9,7 @@ mod data_type;
 mod document;
 mod field;
 mod group;
+mod link_times;
 mod mask;
 mod problem;
 mod property;

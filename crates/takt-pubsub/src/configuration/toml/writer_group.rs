@@ -4,6 +4,7 @@ use takt_ua::structures::{DataSetWriterDataType, EndpointDescription, WriterGrou
 use toml::Spanned;
 
 use super::group::{read_group, write_group};
+use super::link_times::{read_word, write_word};
 use super::mask::{FieldEncoding, Layout, UsualMasks};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
@@ -17,6 +18,7 @@ use super::settings::{
 };
 use super::table::table;
 use super::value::{AnyStructure, StructureTable, read_structures, write_structures};
+use crate::link_times::LAUNCH_TIMES;
 
 table! {
     /// WriterGroup.
@@ -38,6 +40,7 @@ table! {
         broker: Option<BrokerWriterGroup>,
         transport_settings: Option<Spanned<AnyStructure>>,
         security_key_services: Vec<StructureTable<EndpointDescription>>,
+        launch_times: Option<String>,
         group_properties: Vec<Property>,
         data_set_writers: Vec<Spanned<DataSetWriter>>,
     }
@@ -58,7 +61,8 @@ impl WriterGroup {
         };
         let mapping = message.mapping(mapping.of_layout(layout.as_option()));
         let writers = this.data_set_writers.into_iter();
-        Ok(read_group!(WriterGroupDataType, this, {
+        let launch_times = this.launch_times;
+        let mut group = read_group!(WriterGroupDataType, this, {
             writer_group_id: this.writer_group_id,
             publishing_interval: this.publishing_interval.0,
             keep_alive_time: this.keep_alive_time.0,
@@ -70,10 +74,17 @@ impl WriterGroup {
             data_set_writers: writers
                 .map(|writer| DataSetWriter::read(writer, &usual, mapping))
                 .collect::<Result<_, _>>()?,
-        }))
+        });
+        read_word(&mut group.group_properties, LAUNCH_TIMES, launch_times);
+        Ok(group)
     }
 
     pub(super) fn write(group: &WriterGroupDataType, mapping: Mapping) -> Self {
+        let (launch_times, group_properties) = write_word(&group.group_properties, LAUNCH_TIMES);
+        let group = &WriterGroupDataType {
+            group_properties,
+            ..group.clone()
+        };
         let (header_layout, usual) = UsualMasks::write(&group.header_layout_uri);
         let mapping = mapping.of_layout(group.header_layout_uri.as_option());
         let message = MessageSettings::write(&group.message_settings, &usual, mapping);
@@ -94,6 +105,7 @@ impl WriterGroup {
             message_settings: message.message_settings,
             broker,
             transport_settings,
+            launch_times,
             data_set_writers: writers.collect(),
         })
     }

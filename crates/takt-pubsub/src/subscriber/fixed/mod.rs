@@ -67,6 +67,8 @@ struct Route {
     /// Index of the link of the messages.
     link: usize,
     layout: FixedMessageReader,
+    /// GroupVersion of all messages with this layout.
+    group_version: Option<u32>,
     data_sets: Vec<DataSet>,
 }
 
@@ -195,7 +197,8 @@ impl FixedLayouts {
             if !listens(reader, data_set.reader) {
                 continue;
             }
-            match data_set.receive(&message, reader, scratch, now, observer) {
+            let received = (&message, route.group_version);
+            match data_set.receive(received, reader, scratch, now, observer) {
                 Ok(true) => count += 1,
                 Ok(false) => {}
                 Err(error) => outcome = Err(error),
@@ -282,6 +285,7 @@ impl Route {
             _memory: memory,
             link,
             layout,
+            group_version: message.group_header.and_then(|it| it.group_version),
             data_sets,
         })
     }
@@ -302,7 +306,7 @@ impl DataSet {
     #[inline]
     fn receive(
         &self,
-        message: &FixedMessageRef<'_>,
+        (message, group_version): (&FixedMessageRef<'_>, Option<u32>),
         reader: &mut DataSetReader,
         scratch: &mut [u8],
         now: Now,
@@ -363,6 +367,7 @@ impl DataSet {
             kind,
             sequence_number: number.map(SequenceNumber::value),
             missing,
+            group_version,
             timestamp,
             status: StatusCode::Good,
             fields: ReceivedFields::Fixed {

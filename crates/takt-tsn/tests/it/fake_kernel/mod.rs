@@ -71,6 +71,11 @@ impl FakeKernel {
             }
             ("ip", [.., "show", "dev", name]) => Err(format!("Device \"{name}\" does not exist.")),
             ("tc", ["-j", "-s", "-d", "qdisc", "show", "dev", "eth0"]) => Ok(self.show()),
+            ("tc", ["-j", "-d", "qdisc", "show"]) => {
+                let of_interface = r#"{"dev":"eth0","kind""#;
+                Ok(self.show().replace(r#"{"kind""#, of_interface))
+            }
+            ("cat", ["/proc/timer_list"]) => Ok(self.timers()),
             ("tc", ["-j", "filter", "show", "dev", "eth0", "ingress"]) => Ok(self.show_filters()),
             _ => {
                 self.log.push(format!("{program} {}", words.join(" ")));
@@ -278,6 +283,23 @@ impl FakeKernel {
         let options = self.options(kind, words);
         format!(
             r#"{{"kind":"{kind}","handle":"{handle}",{place},"options":{{{options}}},"stab":{{"overhead":{overhead}}}}}"#
+        )
+    }
+
+    /// Returns the list of timers. The timer of gates that move expires at the beginning of a cycle.
+    fn timers(&self) -> String {
+        let root = self.qdiscs.get("root");
+        let gates = root.filter(|root| root.kind == "taprio" && !self.frozen);
+        let base = gates.and_then(|root| {
+            let words = &root.words;
+            let name = words.iter().position(|word| word == "base-time")?;
+            words.get(name + 1)
+        });
+        let timer = base.map_or_else(String::new, |base| {
+            format!(" #1: <0>, advance_sched, S:01\n # expires at {base}-{base} nsecs [in 1 to 1 nsecs]\n")
+        });
+        format!(
+            "Timer List Version: v0.9\n #0: <0>, tick_sched_timer, S:01\n # expires at 1-1 nsecs\n{timer}"
         )
     }
 

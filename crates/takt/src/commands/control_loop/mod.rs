@@ -1,7 +1,10 @@
 //! `takt loopback SCENARIO` and `takt publish SCENARIO`: the applications of a scenario, in real time.
 
 mod advice;
+mod notes;
 mod result;
+mod strays;
+mod watched;
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -14,17 +17,23 @@ use takt_control::{
     ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
     trace_file,
 };
-use takt_lab::{CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop};
-use takt_link::{LaunchMode, LinkOptions, ReceiveClock};
+use takt_lab::{
+    CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop, TraceNotes,
+};
+use takt_link::{Address, LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
+use takt_scenario::ScenarioFile;
 use takt_wakeup::WatchedCalls;
 
+use self::strays::StrayListener;
+use self::watched::Watched;
 use super::late_causes;
 use crate::arguments::{
     ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
 };
+use crate::commands::launch_check::{self, LaunchedLink};
 use crate::server_interrupt;
 use crate::{explain, output, scenario_file};
 
@@ -115,11 +124,17 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
         back: given(&request.control.back, default.back),
     };
     let control = control.with_addresses(addresses).map_err(refused)?;
+    let has_trace = request.control.trace.is_some();
+    let facts = notes::RunFacts::read(request.control, &control, request.end, &file, &text);
+    let (run, wait) = notes::run_id(request.end, has_trace);
+    let control = control.with_run(run);
     let options = options(request, &control);
+    let sending = options.sending;
     let payload = || CounterPayload::new(control.fields());
     let (input, published) = (payload(), payload());
     let running = control.open(request.end, &input, &published, options);
     let mut running = running.map_err(refused)?;
+    let launch_faults = check_port(request, &file, &control, sending)?;
     let recorder = match request.control.why {
         true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
@@ -135,12 +150,22 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     if !request.control.json {
         output::lines(heading(request.end, &control));
     }
-    let report = on_its_thread(request, running, &mut application, &interrupt)?;
+    let at = match request.end {
+        LoopEnd::Publisher => &control.addresses().back,
+        LoopEnd::Loopback => &control.addresses().there,
+    };
+    let interface = request.control.interface.as_deref();
+    let mut strays = StrayListener::new(at, interface);
+    wait_for(wait, &interrupt);
+    let report = on_its_thread(request, running, &mut application, &mut strays, &interrupt)?;
     let result = result::LoopResult {
         end: request.end,
         control: &control,
         report: &report,
         application: &application,
+        launch_faults,
+        strays: strays.map(StrayListener::strays).unwrap_or_default(),
+        at,
     };
     // A trace that cannot be written does not take the result along.
     result.print(request.control.json);
@@ -151,8 +176,8 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     }
     if let Some((path, file)) = trace_output {
         let late = late.and_then(|late| late_causes::trace_line(&late, &core));
-        write_trace(file, request, &control, &application.trace, late)
-            .map_err(|error| advice::trace(path, &error))?;
+        let notes = facts.notes(run, &control, request.end, &application, &report);
+        write_trace(file, &result, &notes, late).map_err(|error| advice::trace(path, &error))?;
     }
     match (&application.torn, report.ending) {
         (Some(torn), _) => Err(explain::with_help(
@@ -208,21 +233,97 @@ fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
     }
 }
 
+/// Checks the port of this end, if messages have launch times. Returns the faults that --force ignores.
+fn check_port(
+    request: &Request<'_>,
+    file: &ScenarioFile,
+    control: &ScenarioLoop,
+    sending: Sending,
+) -> miette::Result<Vec<String>> {
+    let arguments = request.control;
+    let LoopAddresses { there, back } = control.addresses();
+    let to = match request.end {
+        LoopEnd::Publisher => there,
+        LoopEnd::Loopback => back,
+    };
+    let (Sending::LaunchTime { offset, mode }, Ok(address)) = (sending, Address::parse(to)) else {
+        return launch_check::check(&[], arguments.force, &|_| None);
+    };
+    let cycle = control.application().cycle.0 / 1000;
+    // The message is made at the phase of the publisher, and leaves at the offset of the next cycle.
+    let until_next = (1.0 - control.phases().publisher) * cycle as f64;
+    let lead = (until_next as u64).saturating_add(offset.as_nanos() as u64);
+    let options = LinkOptions {
+        interface: arguments.interface.clone(),
+        ..LinkOptions::default()
+    };
+    let link = LaunchedLink {
+        address,
+        options,
+        mode,
+        lead,
+    };
+    // The discipline of the scenario is for its priority, which UDP does not have.
+    let has_priority = matches!(&link.address, Address::Ethernet { vlan: Some(tag), .. }
+        if tag.priority == control.application().pcp);
+    launch_check::check(&[link], arguments.force, &|interface| {
+        has_priority.then(|| apply_command(request, file, control, interface))?
+    })
+}
+
+/// Returns the command that configures the port of this end as the scenario says; `None` if messages of the scenario have
+/// no launch times.
+fn apply_command(
+    request: &Request<'_>,
+    file: &ScenarioFile,
+    control: &ScenarioLoop,
+    interface: &str,
+) -> Option<String> {
+    let application = control.application();
+    application.txtime?;
+    let node = match request.end {
+        LoopEnd::Publisher => application.publisher,
+        LoopEnd::Loopback => application.receiver.node(),
+    };
+    let node = &file.scenario().nodes.get(node.0)?.name;
+    let settings = request.control.settings.iter();
+    let settings = settings.map(|(field, value)| match value.contains(' ') {
+        true => format!("--set '{field}={value}' "),
+        false => format!("--set {field}={value} "),
+    });
+    let settings: String = settings.collect();
+    let scenario = request.file.display();
+    Some(format!(
+        "takt tsn apply {scenario} {settings}--node {node} --interface {interface}"
+    ))
+}
+
 /// Runs the loop on a thread of its own until it ends, the time is over, or the command is interrupted.
 fn on_its_thread(
     request: &Request<'_>,
     running: takt_control::ControlLoop,
     application: &mut ScenarioApplication,
+    strays: &mut Option<StrayListener>,
     interrupt: &Interrupt,
 ) -> miette::Result<ControlReport> {
     let stop = Arc::new(AtomicBool::new(false));
+    let has_message = AtomicBool::new(false);
+    let mut watched = Watched {
+        application,
+        has_message: &has_message,
+    };
     let end = TimeLimit::of(request.run_for);
     let outcome = std::thread::scope(|scope| {
-        let thread = scope.spawn(|| running.run(application, &stop));
+        let thread = scope.spawn(|| running.run(&mut watched, &stop));
         while !thread.is_finished() {
             if end.is_over() || interrupt.is_set() {
                 // The flag carries no data: `join` shows what the thread wrote.
                 stop.store(true, Ordering::Relaxed);
+            }
+            // The flag carries no data.
+            match strays {
+                Some(listener) if !has_message.load(Ordering::Relaxed) => listener.listen(),
+                _ => *strays = None,
             }
             std::thread::sleep(STEP);
         }
@@ -260,15 +361,33 @@ fn create_trace(path: &Path) -> miette::Result<(&Path, File)> {
 
 fn write_trace(
     file: File,
-    request: &Request<'_>,
-    control: &ScenarioLoop,
-    trace: &Trace,
+    result: &result::LoopResult<'_>,
+    notes: &TraceNotes,
     late: Option<(&'static str, String)>,
 ) -> std::io::Result<()> {
-    let scenario = request.file.display().to_string();
-    let mut description = control.trace_description(request.end, &scenario);
-    description.extend(late);
+    let control = result.control;
+    let lines = notes.lines()?;
+    let mut description = control.trace_description(result.end, control.scenario());
+    for (name, count) in result.numbers() {
+        description.push((name, count));
+    }
+    for (name, value) in &lines {
+        description.push((name, value.clone()));
+    }
+    if let Some((name, causes)) = late {
+        description.push((name, causes));
+    }
+    let trace = &result.application.trace;
     trace_file::write(&mut BufWriter::new(file), &description, trace)
+}
+
+/// Waits until the run may begin, or the command is interrupted.
+fn wait_for(mut time: Duration, interrupt: &Interrupt) {
+    while !time.is_zero() && !interrupt.is_set() {
+        let step = time.min(STEP);
+        std::thread::sleep(step);
+        time -= step;
+    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,16 @@ use serde_json::json;
 use takt_control::ControlReport;
 use takt_figures::{Column, Table};
 use takt_lab::{LoopEnd, RoundTrips, ScenarioApplication, ScenarioLoop};
+use takt_pubsub::LossCause;
 use takt_statistics::Quantile;
 
+use super::strays::{Stray, place_of};
 use crate::commands::pubsub::{advice as pubsub_advice, reports};
 use crate::{explain, output};
+
+/// Advice if the ends do not belong together.
+const SAME_AT_BOTH_ENDS: &str =
+    "Start both ends with the same scenario, --field, --application, --there and --back.";
 
 /// Result of one end.
 pub(super) struct LoopResult<'a> {
@@ -15,6 +21,12 @@ pub(super) struct LoopResult<'a> {
     pub(super) control: &'a ScenarioLoop,
     pub(super) report: &'a ControlReport,
     pub(super) application: &'a ScenarioApplication,
+    /// Reasons why launch times are not kept, which --force ignores.
+    pub(super) launch_faults: Vec<String>,
+    /// Messages that were heard at the interface while none came here.
+    pub(super) strays: Vec<Stray>,
+    /// Address at which this end receives.
+    pub(super) at: &'a str,
 }
 
 impl LoopResult<'_> {
@@ -42,6 +54,9 @@ impl LoopResult<'_> {
                 tracing::warn!("{text}. {}", pubsub_advice::loss(cause));
             }
         }
+        if self.application.other_fields > 0 && self.mismatch().is_none() {
+            tracing::warn!("receiving: {}", self.other_fields());
+        }
         if let Some(reason) = &report.last_refusal {
             tracing::warn!(
                 "receiving: {} messages were refused: {reason}",
@@ -54,14 +69,93 @@ impl LoopResult<'_> {
     pub(super) fn outcome(&self) -> miette::Result<()> {
         let report = self.report;
         let shown_above = "The reasons are shown above.";
-        if reports::are_all_lost(report.sent, &report.send_losses) {
+        if report.attempts > 0 && report.sent == 0 {
+            let text = format!("none of {} messages was sent", report.attempts);
+            return Err(explain::with_help(text, shown_above));
+        }
+        if report.sent > 0 && self.lost_of_sent() >= report.sent {
             let text = format!("none of {} messages was delivered", report.sent);
             return Err(explain::with_help(text, shown_above));
         }
-        match report.received == 0 && report.refused > 0 {
-            true => Err(explain::with_help("no message was accepted", shown_above)),
-            false => Ok(()),
+        if report.received == 0 && report.refused > 0 {
+            let reason = report.last_refusal.as_deref().unwrap_or("unknown reason");
+            let text = format!("no message was accepted: {}", output::escaped(reason));
+            return Err(explain::with_help(text, SAME_AT_BOTH_ENDS));
         }
+        match self.mismatch() {
+            Some(text) => Err(explain::with_help(text, SAME_AT_BOTH_ENDS)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a text about messages of another sender than the other end, if no others were received.
+    fn mismatch(&self) -> Option<String> {
+        let (report, application) = (self.report, self.application);
+        if report.received > application.other_fields {
+            return None;
+        }
+        if application.other_fields > 0 {
+            return Some(self.other_fields());
+        }
+        if let Some(unclaimed) = &report.unclaimed {
+            let expected = self.control.received_from(self.end);
+            return Some(format!(
+                "messages came from {} (PublisherId/WriterGroup/DataSetWriter), and this end takes those of \
+                 {expected} only",
+                output::escaped(unclaimed)
+            ));
+        }
+        let most = self.strays.iter().max_by_key(|stray| stray.count)?;
+        Some(format!(
+            "no message came to {}; of those at the interface, {most}",
+            place_of(self.at)
+        ))
+    }
+
+    fn other_fields(&self) -> String {
+        let application = self.application;
+        format!(
+            "{} messages have another number of fields than those of this scenario: {}, not {}",
+            application.other_fields,
+            application.last_other_fields,
+            self.control.fields()
+        )
+    }
+
+    /// Returns the number of messages that were lost after the kernel, or the link, had taken them.
+    fn lost_of_sent(&self) -> u64 {
+        let report = self.report;
+        let of = |cause| report.send_losses.of(cause);
+        // A socket discards messages instead of sending them, MQTT also those that it has sent.
+        let not_sent = report.attempts.saturating_sub(report.unmade + report.sent);
+        let discarded = of(LossCause::Discard).saturating_sub(not_sent);
+        of(LossCause::Refusal) + of(LossCause::LaunchTime) + discarded
+    }
+
+    /// Returns the number of messages that the link did not send for another reason than their launch times.
+    fn not_taken(&self) -> u64 {
+        let drops = &self.report.launch_drops;
+        let discarded = self.report.send_losses.of(LossCause::Discard);
+        discarded.saturating_sub(drops.refused + drops.invalid)
+    }
+
+    /// Returns the numbers of messages by their fate, for the description of a trace.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let report = self.report;
+        let of = |cause| report.send_losses.of(cause);
+        let numbers = [
+            ("messages_to_send", report.attempts),
+            ("messages_sent", report.sent),
+            ("messages_not_made", report.unmade),
+            ("messages_without_room", of(LossCause::Overflow)),
+            ("messages_link_down", self.not_taken()),
+            ("messages_launch_refused", report.launch_drops.refused),
+            ("messages_launch_invalid", report.launch_drops.invalid),
+            ("messages_launch_missed", report.launch_drops.missed),
+        ];
+        numbers
+            .map(|(name, count)| (name, count.to_string()))
+            .into_iter()
     }
 
     fn object(&self, trips: Option<&RoundTrips>) -> serde_json::Value {
@@ -80,6 +174,8 @@ impl LoopResult<'_> {
             "clockSteps": report.clock_steps,
             "lastClockStepNs": report.last_clock_step_nanos,
             "maxWakeUpLatencyNs": report.max_wake_up_latency_nanos,
+            "attempts": report.attempts,
+            "notMade": report.unmade,
             "sent": report.sent,
             "sendErrors": report.send_errors,
             "lastError": report.last_error,
@@ -88,11 +184,18 @@ impl LoopResult<'_> {
                 "invalid": report.launch_drops.invalid,
                 "missed": report.launch_drops.missed,
             },
+            "launchFaults": self.launch_faults,
             "sendLosses": reports::losses_json(&report.send_losses),
             "pageFaults": report.page_faults,
             "received": report.received,
             "refused": report.refused,
             "lastRefusal": report.last_refusal,
+            "otherFields": {
+                "count": application.other_fields,
+                "fields": application.last_other_fields,
+            },
+            "unclaimed": report.unclaimed,
+            "strays": self.strays.iter().map(Stray::object).collect::<Vec<_>>(),
             "receiveLosses": reports::losses_json(&report.receive_losses),
             "missedCycles": report.missed,
             "longestMiss": report.longest_miss,
@@ -128,20 +231,27 @@ impl LoopResult<'_> {
             ("cycles", report.cycles),
             ("cycles skipped (overruns)", report.overruns),
             ("times that the clock was set", report.clock_steps),
+            ("messages to send", report.attempts),
             ("messages sent", report.sent),
-            ("errors of sending", report.send_errors),
+            ("  not sent: not made", report.unmade),
             (
-                "  dropped: refused by the queue",
+                "  not sent: no room in the kernel",
+                report.send_losses.of(LossCause::Overflow),
+            ),
+            ("  not sent: the link was down", self.not_taken()),
+            (
+                "  not sent: refused by the queue",
                 report.launch_drops.refused,
             ),
             (
-                "  dropped: launch time too early or too late",
+                "  not sent: launch time too early or too late",
                 report.launch_drops.invalid,
             ),
             (
                 "  dropped: launch time missed in the queue",
                 report.launch_drops.missed,
             ),
+            ("errors of sending", report.send_errors),
             ("messages received", report.received),
             ("messages refused", report.refused),
             ("cycles without a message", report.missed),
@@ -177,7 +287,7 @@ impl LoopResult<'_> {
                 application.trace.lost()
             ));
         }
-        if report.received == 0 {
+        if report.received == 0 && report.refused == 0 && self.mismatch().is_none() {
             output::warning(
                 "no message came: start the other end with the same scenario and addresses",
             );

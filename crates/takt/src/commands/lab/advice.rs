@@ -10,6 +10,14 @@ pub(super) fn explained(error: &LabError) -> Report {
     explain::with_help(error, help(error))
 }
 
+/// Explains an error of a run that is made from files.
+pub(super) fn explained_collected(error: &LabError) -> Report {
+    match error {
+        LabError::Occupied(_) => explain::with_help(error, "Name another directory."),
+        error => explained(error),
+    }
+}
+
 pub(super) fn explained_uml(error: &UmlError) -> Report {
     explain::with_help(error, help_uml(error))
 }

@@ -1,6 +1,8 @@
 //! `takt lab`: scenarios on a network in the Linux kernel.
 
 mod advice;
+mod bundle;
+mod collect;
 mod events;
 mod inside;
 mod progress;
@@ -15,6 +17,8 @@ pub fn run(command: &LabCommand) -> miette::Result<()> {
     match command {
         LabCommand::Setup(arguments) => setup::run(arguments),
         LabCommand::Run(arguments) => run::run(arguments),
+        LabCommand::Bundle(arguments) => bundle::run(arguments),
+        LabCommand::Collect(arguments) => collect::run(arguments),
         LabCommand::Inside(arguments) => inside::run(arguments),
     }
 }

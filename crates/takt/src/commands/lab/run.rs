@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
 use takt_lab::executor::{Veth, missing_disciplines, required_disciplines};
+use takt_lab::host::{HostFiles, host_facts};
 use takt_lab::run_directory::RunDescription;
 use takt_lab::{Backend, LabError, PreparedRun, RunRequest};
 use takt_rt::interrupt::Interrupt;
@@ -45,6 +46,17 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
             None
         }
     };
+    // A machine of User-Mode Linux has the processor of this host, and a kernel of its own.
+    let facts = host_facts(&HostFiles::of_this_host()).into_iter();
+    for (name, value) in facts {
+        let is_own = machine.is_none() || !name.contains("kernel");
+        let name = if is_own {
+            name
+        } else {
+            format!("outer {name}")
+        };
+        prepared.note(&name, value);
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     prepared.note("processors", processors.to_string());
     prepared.note("takt", env!("CARGO_PKG_VERSION"));

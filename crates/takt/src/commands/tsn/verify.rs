@@ -1,7 +1,7 @@
 //! `takt tsn verify`.
 
 use serde_json::json;
-use takt_tsn::{plan_for_interface, verify};
+use takt_tsn::{GateMotion, plan_for_interface, verify};
 
 use super::{advice, ports, system};
 use crate::arguments::TsnVerifyArguments;
@@ -24,6 +24,18 @@ pub(super) fn run(arguments: &TsnVerifyArguments) -> miette::Result<()> {
             plan.speed
         ));
     }
+    if let GateMotion::Unknown(reason) = &found.gates {
+        warnings.push(format!(
+            "whether the gates move is unknown, because /proc/timer_list cannot be read: {reason}. `takt tsn apply` with the same \
+             arguments starts them"
+        ));
+    }
+    let gates = match &found.gates {
+        GateMotion::NotInKernel => None,
+        GateMotion::Moving => Some("moving"),
+        GateMotion::Frozen | GateMotion::SomeFrozen(_) => Some("frozen"),
+        GateMotion::Unknown(_) => Some("unknown"),
+    };
     if arguments.json {
         let differences = found.differences.iter().map(|difference| {
             json!({
@@ -36,6 +48,7 @@ pub(super) fn run(arguments: &TsnVerifyArguments) -> miette::Result<()> {
         output::line(json!({
             "interface": plan.interface,
             "differences": differences.collect::<Vec<_>>(),
+            "gates": gates,
             "warnings": warnings,
         }));
     } else {

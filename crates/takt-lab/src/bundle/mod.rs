@@ -1,0 +1,18 @@
+//! Bundle of a run: one archive with its files, without names of users and hosts, so that others can judge it.
+//!
+//! * [`RunBundle`] has the files of a run in memory: descriptions with known facts only, captures with messages of the run only,
+//!   whose hardware addresses are replaced.
+//! * [`PrivateNames`] are the names of this host and its user. A file that has one of them is not packed.
+//!
+//! The same run gives the same archive, byte by byte.
+
+mod archive;
+mod captured;
+mod described;
+mod error;
+mod names;
+mod packed;
+
+pub use error::BundleError;
+pub use names::PrivateNames;
+pub use packed::RunBundle;

@@ -1,0 +1,16 @@
+//! Directory of a run from files that were made by hand: traces of `takt publish` and `takt loopback`, and captures, of one host
+//! or two.
+//!
+//! Everything is checked before anything is written: all files must be of one run of one scenario.
+
+mod captures;
+mod collecting;
+mod error;
+mod request;
+mod traces;
+mod written;
+
+pub use collecting::collect;
+pub use error::CollectError;
+pub use request::{BY_HAND, CollectRequest};
+pub(crate) use written::{AS_PLANNED, DISCIPLINES};

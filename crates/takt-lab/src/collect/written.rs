@@ -1,0 +1,218 @@
+//! Files of a run that was made by hand.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use takt_scenario::Scenario;
+
+use super::captures::AssignedCaptures;
+use super::error::CollectError;
+use super::request::{BY_HAND, CollectRequest};
+use super::traces::{RunTrace, TracePair};
+use crate::case_record::{CaptureRecord, CaseRecord, SentStamp};
+use crate::host::HostFact;
+use crate::preparation::copy_scenario;
+use crate::run_directory::{RunApplication, RunCase, RunDescription};
+use crate::scenario_loop::LoopEnd;
+use crate::trace_name::trace_name;
+
+/// Name of the directory of the only case.
+const CASE: &str = "001";
+
+/// Name of a fact: whether a port had the disciplines of the scenario.
+pub(crate) const DISCIPLINES: &str = "disciplines";
+
+/// Beginning of this fact if it had.
+pub(crate) const AS_PLANNED: &str = "as planned";
+
+/// End of this fact if the kernel does the work of offloads that the scenario has.
+const WITHOUT_OFFLOAD: &str = "without offload";
+
+/// Writes the directory of a run.
+pub(super) fn write(
+    request: &CollectRequest<'_>,
+    directory: &Path,
+    scenario: &Scenario,
+    pairs: &[TracePair],
+    assigned: &AssignedCaptures,
+) -> Result<RunDescription, CollectError> {
+    copy_scenario(directory, request.scenario, request.text)?;
+    let case = directory.join(CASE);
+    let copy = |from: &Path, name: &str| {
+        let copied = fs::copy(from, case.join(name));
+        copied.map(drop).map_err(|error| CollectError::Copy {
+            path: from.to_owned(),
+            error,
+        })
+    };
+    fs::create_dir_all(&case).map_err(|error| CollectError::Copy {
+        path: case.clone(),
+        error,
+    })?;
+    let mut captures = Vec::new();
+    for (number, capture) in (1..).zip(&assigned.captures) {
+        let port = match capture.is_loopback {
+            true => LoopEnd::Loopback,
+            false => LoopEnd::Publisher,
+        };
+        let name = format!("{}-port-{number}.pcapng", port.name());
+        copy(&capture.path, &name)?;
+        captures.push(CaptureRecord {
+            port: format!("port of the {}", port.name()),
+            file: name,
+            ..CaptureRecord::default()
+        });
+    }
+    let file = |index: Option<usize>| Some(PathBuf::from(&captures.get(index?)?.file));
+    let mut applications = Vec::new();
+    for (pair, own) in pairs.iter().zip(&assigned.of_pairs) {
+        let name = &pair.publisher.notes.end.application;
+        let trace = |end| trace_name(scenario, name, end);
+        let publisher_trace = trace(LoopEnd::Publisher);
+        let loopback_trace = trace(LoopEnd::Loopback);
+        copy(&pair.publisher.path, &publisher_trace)?;
+        copy(&pair.loopback.path, &loopback_trace)?;
+        let (publisher_id, loopback_id) = pair.publisher.notes.publisher_ids;
+        applications.push(RunApplication {
+            name: name.clone(),
+            publisher_id,
+            loopback_id,
+            publisher_trace: publisher_trace.into(),
+            loopback_trace: loopback_trace.into(),
+            publisher_capture: file(own.publisher),
+            loopback_capture: file(own.loopback),
+        });
+    }
+    let description = description(scenario, pairs, applications);
+    record(pairs, captures, scenario).write(&case)?;
+    // The description comes last, because a directory that has one counts as a run.
+    description.write(directory)?;
+    Ok(description)
+}
+
+fn description(
+    scenario: &Scenario,
+    pairs: &[TracePair],
+    applications: Vec<RunApplication>,
+) -> RunDescription {
+    let spans = pairs.iter().filter_map(|it| it.publisher.span);
+    let started = spans.map(|it| it.begin / 1_000_000_000).min();
+    let started = started.and_then(|seconds| u64::try_from(seconds).ok());
+    let mut host = facts(pairs);
+    let runs = pairs.iter().map(|it| it.run.to_string());
+    host.insert("run".to_owned(), joined(runs));
+    host.insert("links".to_owned(), joined(values(pairs, "driver")));
+    let started = started.unwrap_or(0);
+    let mut description = RunDescription::new(&scenario.name, BY_HAND, host, started);
+    let sides = sides(pairs);
+    description.disciplines = sides.iter().all(|(_, side)| {
+        let found = side.notes.host.iter().find(|(name, _)| name == DISCIPLINES);
+        found.is_some_and(|(_, value)| value.starts_with(AS_PLANNED))
+    });
+    let settings = pairs.first().map(|it| it.publisher.notes.settings.clone());
+    description.cases = vec![RunCase {
+        directory: CASE.into(),
+        settings: settings.unwrap_or_default(),
+        messages: pairs.iter().map(|it| it.publisher.sent).max().unwrap_or(0),
+        seed: None,
+        synchronized: pairs.iter().all(|it| it.is_synchronized),
+        failure: None,
+        applications,
+    }];
+    description
+}
+
+/// Returns the sides of all applications, with their names.
+fn sides(pairs: &[TracePair]) -> Vec<(String, &RunTrace)> {
+    let several = pairs.len() > 1;
+    let sides = pairs
+        .iter()
+        .flat_map(|pair| [&pair.publisher, &pair.loopback]);
+    let named = sides.map(|side| {
+        let end = side.side.name();
+        let name = match several {
+            true => format!("{} of {}", end, side.notes.end.application),
+            false => end.to_owned(),
+        };
+        (name, side)
+    });
+    named.collect()
+}
+
+/// Returns the facts about the hosts. A fact that all sides share stands once, others with the side.
+fn facts(pairs: &[TracePair]) -> BTreeMap<String, String> {
+    let sides = sides(pairs);
+    let mut facts = BTreeMap::new();
+    for (name, side) in &sides {
+        for (fact, value) in &side.notes.host {
+            let is_shared = sides.iter().all(|(_, other)| has(other, fact, value));
+            let key = match is_shared {
+                true => fact.clone(),
+                false => format!("{name}: {fact}"),
+            };
+            facts.insert(key, value.clone());
+        }
+    }
+    facts
+}
+
+fn has(side: &RunTrace, fact: &str, value: &str) -> bool {
+    let host: &[HostFact] = &side.notes.host;
+    host.iter()
+        .any(|(name, other)| name == fact && other == value)
+}
+
+/// Returns the values of a fact at all sides.
+fn values(pairs: &[TracePair], fact: &str) -> Vec<String> {
+    let sides = sides(pairs);
+    let facts = sides.iter().flat_map(|(_, side)| &side.notes.host);
+    let values = facts.filter(|(name, _)| name == fact);
+    values.map(|(_, value)| value.clone()).collect()
+}
+
+/// Returns different texts, each once.
+fn joined(texts: impl IntoIterator<Item = String>) -> String {
+    let mut different: Vec<String> = Vec::new();
+    for text in texts {
+        if !different.contains(&text) {
+            different.push(text);
+        }
+    }
+    different.join(", ")
+}
+
+fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario) -> CaseRecord {
+    let first = pairs.first().map(|it| &it.publisher);
+    let tai_offset = first.map_or(0, |it| it.tai_offset);
+    let cycles = scenario.applications.iter().map(|it| it.cycle.0 / 1000);
+    let cycle = cycles.max().and_then(|it| i64::try_from(it).ok());
+    let begins = first.and_then(|it| it.span).map_or(0, |it| it.begin);
+    let begins = begins.saturating_add(tai_offset.saturating_mul(1_000_000_000));
+    CaseRecord {
+        device: joined(values(pairs, "driver")),
+        has_offloads: values(pairs, DISCIPLINES)
+            .iter()
+            .all(|it| it.starts_with(AS_PLANNED) && !it.ends_with(WITHOUT_OFFLOAD)),
+        // Captures of tcpdump have software time stamps, unless their maker chose others.
+        sent_stamp: SentStamp::Driver,
+        // Cycles begin at whole multiples of their length on CLOCK_TAI.
+        beginning_nanos: begins - begins.rem_euclid(cycle.unwrap_or(1).max(1)),
+        tai_offset_seconds: tai_offset,
+        remarks: vec![
+            "made by hand: the disciplines of bridges and the cross traffic are not checked"
+                .to_owned(),
+        ],
+        ends: pairs
+            .iter()
+            .flat_map(|pair| {
+                [
+                    pair.publisher.notes.end.clone(),
+                    pair.loopback.notes.end.clone(),
+                ]
+            })
+            .collect(),
+        cross_traffic: Vec::new(),
+        captures,
+    }
+}
