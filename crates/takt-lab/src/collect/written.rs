@@ -24,10 +24,14 @@ const CASE: &str = "001";
 pub(crate) const DISCIPLINES: &str = "disciplines";
 
 /// Beginning of this fact if it had.
-pub(crate) const AS_PLANNED: &str = "as planned";
+const AS_PLANNED: &str = "as planned";
 
 /// End of this fact if the kernel does the work of offloads that the scenario has.
 const WITHOUT_OFFLOAD: &str = "without offload";
+
+/// Remark of every run that was made by hand.
+pub(crate) const REMARK: &str =
+    "made by hand: the disciplines of bridges and the cross traffic are not checked";
 
 /// Writes the directory of a run.
 pub(super) fn write(
@@ -199,10 +203,7 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
         // Cycles begin at whole multiples of their length on CLOCK_TAI.
         beginning_nanos: begins - begins.rem_euclid(cycle.unwrap_or(1).max(1)),
         tai_offset_seconds: tai_offset,
-        remarks: vec![
-            "made by hand: the disciplines of bridges and the cross traffic are not checked"
-                .to_owned(),
-        ],
+        remarks: vec![REMARK.to_owned()],
         ends: pairs
             .iter()
             .flat_map(|pair| {

@@ -16,13 +16,19 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let directory = &arguments.directory;
     let mut bundle = RunBundle::of(directory).map_err(|error| explained(&error))?;
     let options = ComparisonOptions::default();
-    let run = ComparedRun::read(directory, &options, &mut |_, _| {}, &mut |_| {});
+    // Verdicts are those of the packed files: nothing else of the directory can come into them, and whoever unpacks the archive gets
+    // the same.
+    let unpacked = tempfile::tempdir().into_diagnostic()?;
+    bundle
+        .unpack(unpacked.path())
+        .map_err(|error| explained(&error))?;
+    let run = ComparedRun::read(unpacked.path(), &options, &mut |_, _| {}, &mut |_| {});
     let mut run = run.map_err(|error| {
         explain::with_help(error, "`takt report` of this directory tells more.")
     })?;
-    // The page shows both: the path has the name of a user, and facts may have those of hosts.
+    drop(unpacked);
+    // The page shows the path.
     run.directory = PathBuf::from("run");
-    run.description = bundle.description().clone();
     let runs = [run];
     let mut rows = String::new();
     let mut lines = Rows::new(|line: String| rows.extend([line.as_str(), "\n"]), true);
