@@ -87,7 +87,15 @@ const PARAMETERS: [&str; 29] = [
 ];
 
 /// Lines of a trace's description that may be packed, besides host facts.
-const LINES: [&str; 12] = [
+const LINES: [&str; 20] = [
+    "messages_to_send",
+    "messages_sent",
+    "messages_not_made",
+    "messages_without_room",
+    "messages_link_down",
+    "messages_launch_refused",
+    "messages_launch_invalid",
+    "messages_launch_missed",
     "takt",
     "role",
     "application",
@@ -289,11 +297,18 @@ mod tests {
     fn only_known_lines_are_packed() {
         let description = pairs(&[
             ("role", "publisher"),
+            ("messages_to_send", "9"),
+            ("messages_link_down", "7"),
             ("note", "ada"),
             ("host.kernel", "6.12"),
             ("host.name", "ada"),
         ]);
-        let expected = pairs(&[("role", "publisher"), ("host.kernel", "6.12")]);
+        let expected = pairs(&[
+            ("role", "publisher"),
+            ("messages_to_send", "9"),
+            ("messages_link_down", "7"),
+            ("host.kernel", "6.12"),
+        ]);
         assert_eq!(lines(&description), expected);
     }
 }

@@ -1,6 +1,7 @@
 //! `takt lab bundle DIRECTORY`.
 
-use std::fs;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Report};
@@ -44,7 +45,9 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
         Some(file) => file.clone(),
         None => default_file(directory),
     };
-    fs::write(&file, &archive).map_err(|error| {
+    // A file that is there may be another run, or no bundle at all.
+    let created = File::create_new(&file).and_then(|mut file| file.write_all(&archive));
+    created.map_err(|error| {
         let help = "Name another file with --to, and check for free space.";
         explain::with_help(format!("cannot write {}: {error}", file.display()), help)
     })?;
