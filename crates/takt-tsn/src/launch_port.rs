@@ -12,6 +12,7 @@ use crate::commands::{qdisc_commands, remove_root, replace};
 use crate::executor::Executor;
 use crate::fault::SystemFault;
 use crate::kernel_state::KernelState;
+use crate::launch_fault::LaunchFault;
 use crate::plan::{PlanError, PlanOptions, PortInput, plan_port};
 use crate::qdisc::{LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent};
 use crate::read_back::KernelQdisc;
@@ -29,6 +30,9 @@ const WIDTH: usize = 68;
 /// `delta` of ETF in the papers, in nanoseconds (*Real-Time Performance of OPC UA*, Table VII).
 const DELTA: u64 = 200_000;
 
+/// Bits of a priority that have a class (`TC_BITMASK` of `include/uapi/linux/pkt_sched.h`).
+const PRIORITY_MASK: u32 = 15;
+
 /// Clock of launch times, as `tc` names it.
 const TAI: &str = "TAI";
 
@@ -37,112 +41,15 @@ const TAI: &str = "TAI";
 pub struct LaunchRequest {
     /// Name of the interface.
     pub interface: String,
-    /// Priority of the socket (SO_PRIORITY), 0 to 15.
-    pub priority: u8,
+    /// Priority of the socket (SO_PRIORITY). `mqprio` and `taprio` use its lowest four bits, the egress-qos-map of a
+    /// VLAN all of them.
+    pub priority: u32,
     /// True if the messages have an 802.1Q tag that the sender writes.
     pub is_tagged: bool,
     /// True if the launch time is a deadline (SOF_TXTIME_DEADLINE_MODE).
     pub deadline_mode: bool,
     /// Time in nanoseconds from the moment at which a message is made to its launch time; 0 if it is not known.
     pub lead: u64,
-}
-
-/// Reason why messages do not leave at their launch times.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LaunchFault {
-    /// The discipline is no `etf`.
-    #[error(
-        "{interface} has no ETF for launch times: frames of priority {priority} wait in `{discipline}`"
-    )]
-    NoEtf {
-        /// Interface with the discipline.
-        interface: String,
-        /// Priority of the socket.
-        priority: u8,
-        /// Name of the discipline.
-        discipline: String,
-    },
-    /// Another class has an `etf`.
-    #[error(
-        "ETF of {interface} is for {}, and frames have priority {priority}: these wait in `{discipline}`",
-        priorities(etf_priorities)
-    )]
-    OtherClass {
-        /// Interface with the discipline.
-        interface: String,
-        /// Priority of the socket.
-        priority: u8,
-        /// Name of the discipline of its class.
-        discipline: String,
-        /// Priorities of the classes with `etf`, ascending.
-        etf_priorities: Vec<u8>,
-    },
-    /// The discipline has launch times of another clock.
-    #[error(
-        "`{discipline}` of {interface} has launch times of {clock}, and those of the messages are of CLOCK_TAI"
-    )]
-    OtherClock {
-        /// Interface with the discipline.
-        interface: String,
-        /// Name of the discipline.
-        discipline: String,
-        /// Name of its clock.
-        clock: String,
-    },
-    /// The mode of the discipline is not that of the socket: it drops all messages.
-    #[error(
-        "ETF of {interface} {} deadline mode, and the launch times {} deadlines: it drops every frame",
-        if *deadline_mode { "is in" } else { "is not in" },
-        if *deadline_mode { "are no" } else { "are" }
-    )]
-    Mode {
-        /// Interface with the discipline.
-        interface: String,
-        /// True if the discipline is in deadline mode.
-        deadline_mode: bool,
-    },
-    /// A message is made too late for the discipline.
-    #[error("messages are made {} us before their launch time, later than `delta` of ETF at {interface} allows: {} us", micros(*lead), micros(*delta))]
-    ShortLead {
-        /// Interface with the discipline.
-        interface: String,
-        /// Time before the launch time at which a message is made, in nanoseconds.
-        lead: u64,
-        /// `delta` of the discipline, in nanoseconds.
-        delta: u64,
-    },
-    /// The interface of a VLAN writes another PCP than the priority.
-    #[error(
-        "{interface} writes PCP {pcp} into frames of priority {priority}, according to the {entries} entries of its egress-qos-map"
-    )]
-    EgressMap {
-        /// Interface of the VLAN.
-        interface: String,
-        /// Priority of the socket.
-        priority: u8,
-        /// PCP on the wire.
-        pcp: u8,
-        /// Number of entries of the map.
-        entries: usize,
-    },
-    /// The sender and the interface of a VLAN write a tag each.
-    #[error(
-        "frames would have two tags: the address has a VLAN, and {interface} is the interface of one, upon {lower}"
-    )]
-    TaggedTwice {
-        /// Interface of the VLAN.
-        interface: String,
-        /// Its lower device.
-        lower: String,
-    },
-    /// The lower device cannot be asked.
-    #[error(
-        "the lower device of {interface} is in another network namespace, where its discipline cannot be read"
-    )]
-    LowerDevice {
-        /// Interface upon it.
-        interface: String,
-    },
 }
 
 /// Result of a check.
@@ -154,20 +61,6 @@ pub struct LaunchPort {
     pub transmit_queues: u16,
     /// Faults; none if messages leave at their launch times.
     pub faults: Vec<LaunchFault>,
-}
-
-fn priorities(all: &[u8]) -> String {
-    let numbers: Vec<String> = all.iter().map(ToString::to_string).collect();
-    match numbers.as_slice() {
-        [] => "no priority".to_owned(),
-        [only] => format!("priority {only}"),
-        _ => format!("priorities {}", numbers.join(" ")),
-    }
-}
-
-/// Returns nanoseconds in microseconds, without zeros at the end.
-fn micros(nanos: u64) -> String {
-    format!("{}", nanos as f64 / 1e3)
 }
 
 /// Checks the discipline of an interface, or of its lower device, for messages with launch times.
@@ -225,7 +118,7 @@ struct Layer {
     /// Name of the lower device; `None` if it is in another network namespace.
     lower: Option<String>,
     /// Map from priorities to PCPs of a VLAN; `None` for other kinds.
-    egress: Option<Vec<(u8, u8)>>,
+    egress: Option<Vec<(u32, u8)>>,
 }
 
 impl Layer {
@@ -241,8 +134,9 @@ impl Layer {
                 .get("info_data")
                 .and_then(|it| it.get("egress_qos"));
             let pairs = map.and_then(Value::as_array).into_iter().flatten();
-            let number = |pair: &Value, name| u8::try_from(pair.get(name)?.as_u64()?).ok();
-            let pairs = pairs.filter_map(|pair| Some((number(pair, "from")?, number(pair, "to")?)));
+            let number = |pair: &Value, name| u32::try_from(pair.get(name)?.as_u64()?).ok();
+            let pcp = |pair| u8::try_from(number(pair, "to")?).ok();
+            let pairs = pairs.filter_map(|pair| Some((number(pair, "from")?, pcp(pair)?)));
             pairs.collect()
         });
         let is_here = link.get("link_netnsid").is_none();
@@ -269,7 +163,9 @@ impl Layer {
         // A priority without an entry has PCP 0 (`vlan_dev_get_egress_qos_mask`).
         let entry = map.iter().find(|(from, _)| *from == priority);
         let pcp = entry.map_or(0, |(_, pcp)| *pcp);
-        (pcp != priority).then(|| LaunchFault::EgressMap {
+        // No PCP is a priority above 7, so that any entry for it is meant.
+        let is_meant = u32::from(pcp) == priority || (priority > 7 && entry.is_some());
+        (!is_meant).then(|| LaunchFault::EgressMap {
             interface: interface.to_owned(),
             priority,
             pcp,
@@ -303,7 +199,7 @@ fn discipline_faults(
 
 /// Returns the disciplines in which frames of a priority wait: one for each queue of its class. `None` is the default
 /// of the kernel, which it does not list.
-fn leaves(state: &KernelState, priority: u8) -> Vec<Option<&KernelQdisc>> {
+fn leaves(state: &KernelState, priority: u32) -> Vec<Option<&KernelQdisc>> {
     let Some(root) = state.root() else {
         return vec![None];
     };
@@ -312,7 +208,9 @@ fn leaves(state: &KernelState, priority: u8) -> Vec<Option<&KernelQdisc>> {
         state.qdiscs.iter().find(|qdisc| qdisc.parent == place)
     };
     if let Some(map) = root.kind.as_ref().and_then(QdiscKind::class_map) {
-        let class = map.classes.get(usize::from(priority)).copied().unwrap_or(0);
+        // `netdev_get_prio_tc_map`
+        let place = (priority & PRIORITY_MASK) as usize;
+        let class = map.classes.get(place).copied().unwrap_or(0);
         let first = map.first_queue(class.into());
         let count = map.queues.get(usize::from(class)).copied().unwrap_or(1);
         return (first..first.saturating_add(count)).map(child).collect();
@@ -345,18 +243,20 @@ fn etf_faults(
             clock: format!("CLOCK_{clock}"),
         });
     }
-    // `skip_sock_check` also skips the check of the mode.
-    if etf.deadline_mode != request.deadline_mode && !etf.skip_sock_check {
+    if etf.deadline_mode != request.deadline_mode {
         faults.push(LaunchFault::Mode {
             interface: interface.clone(),
             deadline_mode: etf.deadline_mode,
+            drops: !etf.skip_sock_check,
         });
     }
-    if request.lead > 0 && request.lead <= etf.delta {
+    // In deadline mode the discipline waits for nothing.
+    if !etf.deadline_mode && request.lead > 0 && request.lead <= etf.delta {
         faults.push(LaunchFault::ShortLead {
             interface,
             lead: request.lead,
             delta: etf.delta,
+            offload: etf.offload,
         });
     }
     faults
@@ -367,7 +267,7 @@ fn without_etf(
     state: &KernelState,
     leaf: Option<&KernelQdisc>,
     interface: &str,
-    priority: u8,
+    priority: u32,
 ) -> LaunchFault {
     let interface = interface.to_owned();
     let discipline = leaf.map_or_else(
@@ -386,7 +286,7 @@ fn without_etf(
         leaf.is_some_and(|leaf| matches!(leaf.kind, Some(QdiscKind::Etf(_))))
     };
     let others = (0..8).filter(|other| leaves(state, *other).iter().all(is_etf));
-    let etf_priorities: Vec<u8> = others.collect();
+    let etf_priorities: Vec<u32> = others.collect();
     match etf_priorities.is_empty() {
         true => LaunchFault::NoEtf {
             interface,
@@ -406,15 +306,22 @@ impl LaunchPort {
     /// Returns the lines of a shell script that gives the port what a request needs: ETF for its priority, and a queue
     /// for all others. With a single transmit queue, ETF is all that there is, and it drops frames without a launch time.
     ///
+    /// Returns `None` if no class is possible for the priority alone. Frames of all other programs have priority 0: ETF
+    /// would drop ARP, DHCP and the administrator's own connection. The plan has classes for PCPs, hence for 1 to 7.
+    ///
     /// # Errors
     /// No plan is possible.
-    pub fn script(&self, request: &LaunchRequest) -> Result<Vec<String>, PlanError> {
+    pub fn script(&self, request: &LaunchRequest) -> Result<Option<Vec<String>>, PlanError> {
+        let is_single = self.transmit_queues < 2;
+        let Some(pcp) = own_class(request.priority).or(is_single.then_some(0)) else {
+            return Ok(None);
+        };
         // The papers have 200 us of 250 us. A shorter time has the same share.
         let delta = match request.lead {
             0 => DELTA,
             lead => (lead / 5 * 4).clamp(1, DELTA),
         };
-        if self.transmit_queues < 2 {
+        if is_single {
             let numbers = LaunchNumbers {
                 delta,
                 deadline_mode: request.deadline_mode,
@@ -428,7 +335,7 @@ impl LaunchPort {
             };
             let mut lines = vec![remove_root(&self.interface)];
             lines.extend(replace(&self.interface, &root).lines_within(WIDTH));
-            return Ok(lines);
+            return Ok(Some(lines));
         }
         let etf = EtfParameters {
             delta: Duration(delta.saturating_mul(1000)),
@@ -436,7 +343,6 @@ impl LaunchPort {
             skip_sock_check: false,
             offload: false,
         };
-        let pcp = request.priority.min(7);
         let class = |name: &str, priorities, queue| TrafficClass {
             name: name.to_owned(),
             priorities,
@@ -460,8 +366,15 @@ impl LaunchPort {
                 .iter()
                 .flat_map(|command| command.lines_within(WIDTH)),
         );
-        Ok(lines)
+        Ok(Some(lines))
     }
+}
+
+/// Returns the class that can have launch times alone for a priority: the priority itself, if it is a PCP and not that
+/// of all frames without a priority.
+fn own_class(priority: u32) -> Option<u8> {
+    let pcp = priority & PRIORITY_MASK;
+    u8::try_from(pcp).ok().filter(|pcp| (1..8).contains(pcp))
 }
 
 #[cfg(test)]

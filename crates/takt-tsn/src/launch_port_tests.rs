@@ -130,9 +130,10 @@ fn clock_mode_and_delta_are_compared() {
     let expected = "ETF of eth0 is in deadline mode, and the launch times are no deadlines: it drops every frame";
     let found = faults(std::slice::from_ref(&deadline), &request());
     assert_eq!(found, [expected]);
-    // Then the discipline asks no socket for its mode.
-    let unchecked = deadline.replace(r#"check":"off"#, r#"check":"on"#);
-    assert_eq!(faults(&[unchecked], &request()), [""; 0]);
+    // Then the discipline asks no socket for its mode, and sends by its own.
+    let unchecked = |etf: &str| etf.replace(r#"check":"off"#, r#"check":"on"#);
+    let expected = "ETF of eth0 is in deadline mode, and the launch times are no deadlines: it sends every frame at once";
+    assert_eq!(faults(&[unchecked(&deadline)], &request()), [expected]);
     let deadlines = LaunchRequest {
         deadline_mode: true,
         ..request()
@@ -140,10 +141,45 @@ fn clock_mode_and_delta_are_compared() {
     assert_eq!(faults(&[deadline], &deadlines), [""; 0]);
     let expected = "ETF of eth0 is not in deadline mode, and the launch times are deadlines: it drops every frame";
     assert_eq!(faults(&[etf(ROOT, 1, "")], &deadlines), [expected]);
-    let expected = "messages are made 250 us before their launch time, later than `delta` of ETF at eth0 allows: 250.5 us";
-    assert_eq!(faults(&[etf(ROOT, 250_500, "")], &request()), [expected]);
+    let expected = "ETF of eth0 is not in deadline mode, and the launch times are deadlines: it keeps every frame until its deadline";
+    let strict = unchecked(&etf(ROOT, 1, ""));
+    assert_eq!(faults(&[strict], &deadlines), [expected]);
+}
+
+#[test]
+fn a_lead_that_is_shorter_than_delta_is_a_fault_without_offload() {
+    let expected = "messages are made 250 us before their launch time, and `delta` of ETF at eth0 is 250.5 us: frames leave as soon as they are made, not `delta` before their launch time";
+    let long = etf(ROOT, 250_500, "");
+    assert_eq!(faults(std::slice::from_ref(&long), &request()), [expected]);
     assert_eq!(faults(&[etf(ROOT, 250_000, "")], &request()).len(), 1);
     assert_eq!(faults(&[etf(ROOT, 249_999, "")], &request()), [""; 0]);
+    // The hardware keeps the launch time of a frame that comes early enough.
+    let qdiscs = format!("[{}]", long.replace(r#"offload":"off"#, r#"offload":"on"#));
+    let mut system = System(vec![("eth0", LINK.to_owned(), qdiscs)]);
+    let port = launch_port(&request(), &mut system).unwrap();
+    let warnings: Vec<_> = port.faults.iter().map(LaunchFault::is_warning).collect();
+    assert_eq!(warnings, [true]);
+    let text = port.faults[0].to_string();
+    assert!(text.ends_with("perhaps too late"), "{text}");
+    // A discipline in deadline mode sends at once, whatever its delta is.
+    let deadline = long.replace(r#"deadline_mode":"off"#, r#"deadline_mode":"on"#);
+    let deadlines = LaunchRequest {
+        deadline_mode: true,
+        ..request()
+    };
+    assert_eq!(faults(&[deadline], &deadlines), [""; 0]);
+}
+
+#[test]
+fn a_priority_has_the_class_of_its_lowest_bits() {
+    let tree = [MAP.to_owned(), etf(FIRST, 200_000, ""), fifo(SECOND)];
+    for (priority, faults_of_it) in [(3, 0), (16 + 3, 0), (0x1_0000 + 3, 0), (16, 1), (256, 1)] {
+        let request = LaunchRequest {
+            priority,
+            ..request()
+        };
+        assert_eq!(faults(&tree, &request).len(), faults_of_it, "{priority}");
+    }
 }
 
 #[test]
@@ -233,7 +269,7 @@ fn the_fix_is_what_the_check_wants() {
         faults: Vec::new(),
     };
     assert_eq!(
-        port(4).script(&request()).unwrap(),
+        port(4).script(&request()).unwrap().unwrap(),
         [
             "tc qdisc del dev eth0 root 2>/dev/null || true",
             "tc qdisc replace dev eth0 root handle 100: mqprio num_tc 2 \\",
@@ -251,11 +287,24 @@ fn the_fix_is_what_the_check_wants() {
         ..request()
     };
     assert_eq!(
-        port(1).script(&late).unwrap(),
+        port(1).script(&late).unwrap().unwrap(),
         [
             "tc qdisc del dev eth0 root 2>/dev/null || true",
             "tc qdisc replace dev eth0 root handle 100: etf clockid CLOCK_TAI \\",
             "    delta 40000 deadline_mode",
         ]
     );
+    // ETF would drop the frames of all other programs, too.
+    for priority in [0, 8, 15, 16, 256] {
+        let shared = LaunchRequest {
+            priority,
+            ..request()
+        };
+        assert_eq!(port(4).script(&shared).unwrap(), None, "{priority}");
+    }
+    let masked = LaunchRequest {
+        priority: 16 + 3,
+        ..request()
+    };
+    assert_eq!(port(4).script(&masked), port(4).script(&request()));
 }

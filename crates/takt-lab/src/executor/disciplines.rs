@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use takt_scenario::{PortIndex, Scenario};
 use takt_tsn::{
-    Executor, HardwareOffload, PlanOptions, PortInput, Qdisc, SavedStates, ShellCommand,
-    SystemExecutor, apply, plan_for_interface, plan_port,
+    Executor, HardwareOffload, PlanOptions, PlanWarning, PortInput, Qdisc, SavedStates,
+    ShellCommand, SystemExecutor, apply, plan_for_interface, plan_port,
 };
 
 use super::node::{LabNode, STATES};
@@ -128,7 +128,10 @@ pub(crate) fn configure(
         let plan = plan.map_err(|error| error.to_string())?;
         apply(&plan, &mut executor, &SavedStates::new(STATES))
             .map_err(|error| error.to_string())?;
-        Ok(plan.warnings.iter().map(ToString::to_string).collect())
+        // The device has taken the gates, so nobody needs to hear what they demand of a device.
+        let warnings = plan.warnings.iter();
+        let warnings = warnings.filter(|it| !matches!(it, PlanWarning::FullOffload));
+        Ok(warnings.map(ToString::to_string).collect())
     })?;
     configured.map_err(failed)
 }

@@ -211,7 +211,10 @@ fn captures_of_other_runs_and_networks_are_refused() {
     );
     let early = files.capture("early.pcapng", 1, RUN, START - 60_000_000_000);
     let error = refused(&early);
-    assert!(error.contains("before"), "{error}");
+    assert!(
+        error.contains("early.pcapng ends 59.") && error.contains("before"),
+        "{error}"
+    );
     let foreign = files.capture("foreign.pcapng", 8, RUN, START);
     let error = refused(&foreign);
     assert!(
