@@ -105,7 +105,8 @@ part_interop() {
     # Not the peer alone: other features of its dependencies would compile them once more.
     cargo build --workspace --exclude=takt-{instructions,bench,middleware,profile} --features "$ALL_TESTS" --bins --test interop
     rm -rf "$TARGET/interoperability"
-    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --test interop || return 1
+    # The tests mostly wait for foreign programs.
+    TAKT_BIN=$(realpath "$TARGET/debug/takt") cargo test --no-fail-fast "${TESTS[@]}" --test interop -- --test-threads=4 || return 1
     cargo xtask interoperability --check
 }
 

@@ -106,6 +106,9 @@ pub enum LabError {
     /// The directory already has a run.
     #[error("{} already has a run", .0.display())]
     Occupied(PathBuf),
+    /// The directory has files, which the run might overwrite.
+    #[error("{} is not empty", .0.display())]
+    NotEmpty(PathBuf),
     /// A histogram is not beside the scenario.
     #[error("the histogram {0} is not in the folder of the scenario")]
     HistogramPlace(String),

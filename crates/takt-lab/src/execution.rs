@@ -8,7 +8,7 @@ use takt_scenario::{Scenario, ScenarioFile};
 
 use crate::backend::Backend;
 use crate::error::LabError;
-use crate::executor::{CaseRequest, LinkDevice, run_case};
+use crate::executor::{CaseRequest, LinkDevice, offloads, run_case};
 use crate::run_directory::{RunCase, RunDescription, SCENARIO};
 
 /// Receiver of the progress of a run.
@@ -46,7 +46,10 @@ pub fn execute(
         ("kernel", fact(kernel.release())),
         ("architecture", fact(kernel.machine())),
         ("links", device.name().to_owned()),
-        ("offload", offload(device).to_owned()),
+        (
+            "offload",
+            offload(device, description.disciplines).to_owned(),
+        ),
     ];
     for (name, value) in facts {
         description.host.insert(name.to_owned(), value);
@@ -91,9 +94,9 @@ pub fn execute(
     Ok(description)
 }
 
-/// Returns the offloads of the devices in words.
-fn offload(device: &dyn LinkDevice) -> &'static str {
-    match device.has_offloads() {
+/// Returns the offloads of the devices in words, in a run with or without the scenario's disciplines.
+fn offload(device: &dyn LinkDevice, disciplines: bool) -> &'static str {
+    match offloads(device, disciplines) {
         true => "launch times and gates where the scenario offloads them",
         false => "none",
     }

@@ -104,7 +104,7 @@ impl PreparedRun {
     /// Writes the directory of the run: the description, the scenario and its histograms.
     ///
     /// # Errors
-    /// [`LabError::Occupied`], or a file cannot be written.
+    /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<(), LabError> {
         copy_scenario(directory, &self.file, &self.text)?;
         for case in &self.description.cases {
@@ -119,7 +119,7 @@ impl PreparedRun {
 /// Makes the directory of a run, with the scenario and its histograms.
 ///
 /// # Errors
-/// [`LabError::Occupied`], or a file cannot be written.
+/// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
 pub(crate) fn copy_scenario(
     directory: &Path,
     scenario: &ScenarioFile,
@@ -127,6 +127,11 @@ pub(crate) fn copy_scenario(
 ) -> Result<(), LabError> {
     if directory.join(DESCRIPTION).exists() {
         return Err(LabError::Occupied(directory.to_owned()));
+    }
+    // Files that are there might be the sources: a copy of a file onto itself empties it.
+    let has_files = fs::read_dir(directory).is_ok_and(|mut files| files.next().is_some());
+    if has_files {
+        return Err(LabError::NotEmpty(directory.to_owned()));
     }
     fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
     let copy = directory.join(SCENARIO);

@@ -1,7 +1,8 @@
 //! Driver and hardware of a port: frames that disciplines have handed over, which wait for the link, for their launch time and for
 //! gates of the device.
 //!
-//! It does what the lab's link device does (`crates/takt-lab/uml/takt_link/takt_link_offload.c`), as an Intel I210 or I226.
+//! It does what the lab's link device does (`crates/takt-lab/uml/takt_link/takt_link_offload.c`); `docs/lab.md` tells which part of that
+//! an Intel I210 does.
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,7 @@ use takt_scenario::Discipline;
 use crate::discipline::{DropReason, Drops, Gates, Packet, Window};
 use crate::{LineRate, Time};
 
-/// Frames of a class with launch times that wait in the driver.
+/// Frames of a class that wait in the driver if its etf has offload, in any mode: the kernel does not tell the driver the mode.
 const LAUNCH_RING: usize = 64;
 
 /// Time after its launch time at which the driver takes a frame.
@@ -47,13 +48,10 @@ impl Driver {
         let rings = (0..classes).zip(0_u8..).map(|(class, number)| {
             let queue = written.classes.get(class).map(|class| &class.queue);
             let etf = queue.and_then(takt_scenario::Queue::launch);
+            let etf = etf.filter(|etf| etf.offload);
+            let size = etf.map_or(size, |_| LAUNCH_RING);
             // In deadline mode, the launch time is the time at which the driver gets the frame.
-            let keeps_launch_times = etf.is_some_and(|etf| etf.offload && !etf.deadline_mode);
-            let size = if keeps_launch_times {
-                LAUNCH_RING
-            } else {
-                size
-            };
+            let keeps_launch_times = etf.is_some_and(|etf| !etf.deadline_mode);
             Ring {
                 packets: VecDeque::with_capacity(size),
                 size,

@@ -20,7 +20,7 @@ mod system_call_names;
 pub mod trace;
 
 pub use attribution::{
-    Cause, CauseShare, EventHistory, Explanation, LateInterval, LateKind, WhileLate,
+    Cause, CauseShare, EventHistory, Explanation, LateInterval, LateKind, WatchedCalls, WhileLate,
 };
 pub use late::{LateReceiver, LateWatch, WatchStart, late_queue, thread_id};
 pub use measurement::{

@@ -71,19 +71,12 @@ names! {
     sched_getaffinity = libc::SYS_sched_getaffinity,
 }
 
-#[allow(
-    clippy::useless_conversion,
-    reason = "a `long` has 32 bits on some processors"
-)]
+/// System call in which a cyclic thread sleeps until its next start.
+pub(crate) const SLEEP: i64 = libc::SYS_clock_nanosleep;
+
 /// Returns true for a system call in which a cyclic thread sleeps until its next start. A signal makes the kernel restart it.
 pub(crate) fn is_sleep(number: i64) -> bool {
-    [
-        libc::SYS_clock_nanosleep,
-        libc::SYS_nanosleep,
-        libc::SYS_restart_syscall,
-    ]
-    .iter()
-    .any(|sleep| i64::from(*sleep) == number)
+    [SLEEP, libc::SYS_nanosleep, libc::SYS_restart_syscall].contains(&number)
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod cases;
 mod checks;
 mod cleanup;
 mod clock;
+mod device;
 mod disciplines;
 mod events;
 mod gates;
@@ -100,14 +101,15 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
                 "etf_releases_and_drops",
                 disciplines::etf_releases_and_drops,
             ),
-            ("taprio_windows", || disciplines::taprio_windows(false)),
+            ("taprio_windows", disciplines::taprio_windows),
             (
                 "etf_of_the_device_keeps_launch_times",
                 disciplines::etf_of_the_device_keeps_launch_times,
             ),
-            ("taprio_windows_of_the_device", || {
-                disciplines::taprio_windows(true)
-            }),
+            (
+                "taprio_windows_of_the_device",
+                disciplines::taprio_windows_of_the_device,
+            ),
             (
                 "cbs_keeps_its_idle_slope",
                 disciplines::cbs_keeps_its_idle_slope,
@@ -140,6 +142,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         tests.push((
             "clock::publishers_and_loops_follow_it_in_the_ready_made_kernel".to_owned(),
             Box::new(|_| clock::publishers_and_loops_follow_a_clock_that_is_set()),
+        ));
+        tests.push((
+            "device::the_link_device_keeps_its_promises".to_owned(),
+            Box::new(|_| device::the_link_device_keeps_its_promises()),
         ));
         tests.push((
             "gates::frozen_ones_are_found_in_the_ready_made_kernel".to_owned(),
@@ -209,6 +215,7 @@ fn main() -> ExitCode {
         let folder = std::env::var_os(ready_made::FOLDER).unwrap_or_default();
         match test.to_str() {
             Some("clock") => clock::inside(folder.as_ref()),
+            Some("device") => device::inside(folder.as_ref()),
             Some("gates") => gates::inside(folder.as_ref()),
             _ => panic!("no test has a part with the name {}", test.display()),
         }

@@ -1,4 +1,5 @@
-//! Machines with Debian's kernel of User-Mode Linux, in which a part of a test runs as root, with all queueing disciplines.
+//! Machines in which a part of a test runs as root: with Debian's kernel of User-Mode Linux, which has all queueing disciplines, or with
+//! that of the lab.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -27,12 +28,17 @@ pub fn passed() {
     println!("{PASSED}");
 }
 
-/// Boots a machine in which this program runs the part of a test with this name.
+/// Boots a machine with Debian's kernel in which this program runs the part of a test with this name.
 pub fn boot(test: &str) -> Outcome {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if processors.contains("amx_tile") || !Path::new(KERNEL).exists() {
         return Outcome::Ignored("the ready-made kernel cannot run on this machine".to_owned());
     }
+    boot_kernel(Path::new(KERNEL), &[], test)
+}
+
+/// Boots a machine with another kernel, which gets more options.
+pub fn boot_kernel(kernel: &Path, options: &[&str], test: &str) -> Outcome {
     let sandbox = Sandbox::new();
     let folder = sandbox.data_directory();
     let script = folder.join("init");
@@ -49,11 +55,12 @@ pub fn boot(test: &str) -> Outcome {
     );
     fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new(KERNEL);
+    let mut command = Command::new(kernel);
     command
         .args(["mem=256M", "root=/dev/root", "rootfstype=hostfs", "rw"])
         .arg(format!("init={}", script.display()))
         .args(["con0=fd:0,fd:1", "con=null", "quiet"])
+        .args(options)
         .current_dir(&folder)
         .stdin(Stdio::null());
     let finished = run("the machine", &mut command, PATIENCE);

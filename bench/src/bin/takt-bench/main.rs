@@ -8,9 +8,13 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
+    // All commands, in the builds that the tests start: a test executable of its own would be linked with all that is measured.
+    if cfg!(debug_assertions) {
+        arguments::Arguments::command().debug_assert();
+    }
     let arguments = arguments::Arguments::try_parse().unwrap_or_else(|answer| {
         let printed = answer.print();
         if !answer.use_stderr() {

@@ -22,6 +22,9 @@ pub enum NoService {
     /// Frames that wait for launch times behind gates: the kernel looks at them before their time, and each look takes their bytes
     /// from the budget of the window.
     LaunchBehindGates,
+    /// Frames of another class that the device keeps until their launch times: many of them pass their gate before, and the device sends
+    /// them in windows of other classes.
+    LaunchesOfOthers(usize),
     /// An idleSlope for which the proof does not know how much the kernel rounds.
     ShaperRate,
     /// An idleSlope and a sendSlope together so far below the rate of the link that the bytes that the kernel does not count do not

@@ -28,6 +28,8 @@ pub struct SoftwarePort {
     pub speed: Rational,
     /// True for each class whose frames wait for launch times (`sch_etf`, not in deadline mode).
     pub launches: Vec<bool>,
+    /// True for each class whose etf has offload, in any mode: the device has room for more of its frames than [`Self::driver_queue`].
+    pub kept_by_device: Vec<bool>,
     /// Settings of each class with a shaper.
     pub shapers: Vec<Option<SoftwareShaper>>,
     /// Most frames of a shaped class that come while one of its frames waits. The bound holds if no more come.
@@ -120,6 +122,10 @@ impl EgressPort {
         }
         if software.launches.get(class).is_some_and(|it| *it) {
             return none(NoService::LaunchBehindGates);
+        }
+        let is_kept = |other: &usize| software.kept_by_device.get(*other).is_some_and(|it| *it);
+        if let Some(other) = others.iter().copied().find(is_kept) {
+            return none(NoService::LaunchesOfOthers(other));
         }
         let longest = others.iter().map(|other| &self.classes[*other].longest);
         let longest = longest.fold(software.outside.clone(), |most, frame| {
@@ -291,6 +297,7 @@ mod tests {
             driver_queue: 1,
             speed: Rational::ONE,
             launches: vec![false],
+            kept_by_device: vec![false],
             shapers: vec![shaper],
             later: 4,
             outside: Rational::ZERO,

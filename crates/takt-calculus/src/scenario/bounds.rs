@@ -89,8 +89,8 @@ pub struct FlowBound {
     pub delay: Extended,
     /// Longest delay from its first port's queue, without the lateness of the Publisher's thread before it.
     pub from_queue: Extended,
-    /// Longest delay from the first bit that leaves its first port (T2).
-    pub from_first_bit: Extended,
+    /// Longest delay from the first bit that leaves its first port (T2). `None` in the paper's model, which has no bound for it.
+    pub from_first_bit: Option<Extended>,
     /// Longest round trip of the application, in seconds: from the Publisher's thread that hands the message over (T1) to the one
     /// that takes it when it is back (T8). `None` without a loopback.
     pub application_round_trip: Option<Extended>,

@@ -61,7 +61,9 @@ impl Mapping<'_> {
                 // The comparison comes before `from_queue` is lowered.
                 bound.needs_phases = *delay < bound.from_queue;
                 bound.from_queue = bound.from_queue.clone().min(delay.clone());
-                bound.from_first_bit = bound.from_first_bit.clone().min(delay.clone());
+                if let Some(from_first_bit) = &mut bound.from_first_bit {
+                    *from_first_bit = from_first_bit.clone().min(delay.clone());
+                }
                 bound.infinite = None;
             }
             bound.answers.push((Analysis::Schedule, delay));
@@ -138,7 +140,7 @@ impl Mapping<'_> {
                         delay,
                         application_round_trip: None,
                         from_queue: found.from_queue[stream].clone(),
-                        from_first_bit: found.from_first_bit[stream].clone(),
+                        from_first_bit: Some(found.from_first_bit[stream].clone()),
                         needs_phases: false,
                         infinite: infinite.map(|why| self.reason(why)),
                         queues: passed.collect(),

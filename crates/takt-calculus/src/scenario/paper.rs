@@ -103,7 +103,7 @@ fn one(
         best_case: least,
         application_round_trip: None,
         from_queue: delay.clone(),
-        from_first_bit: delay.clone(),
+        from_first_bit: None,
         needs_phases: false,
         delay,
         infinite,

@@ -127,6 +127,10 @@ impl Mapping<'_> {
             etf.is_some_and(|etf| !etf.deadline_mode)
         });
         let launches = launches.collect();
+        let kept_by_device = used
+            .clone()
+            .map(|(_, (class, _))| class.queue.launch().is_some_and(|etf| etf.offload));
+        let kept_by_device = kept_by_device.collect();
         let uncounted = |index: usize| {
             let flows = self.scenario.flows().iter();
             let flows = flows.filter(|flow| {
@@ -151,6 +155,7 @@ impl Mapping<'_> {
             driver_queue: self.realisation.driver_queue().unwrap_or(1),
             speed: speed(self.scenario.nodes[port.node.0].clock),
             launches,
+            kept_by_device,
             shapers: shapers.collect(),
             later: self.later,
             outside: match self.scenario.bounds.lower_priority {

@@ -86,6 +86,10 @@ impl Infinite {
             NoService::LinkRate => "sch_taprio in software: the kernel's time of a byte is not exact at this rate of the link, which is no whole number of Mbit/s".to_owned(),
             NoService::LinkTooFast => "sch_taprio in software: the kernel's time of a byte is not exact at this rate of the link, which is above 400 Gbit/s".to_owned(),
             NoService::LaunchBehindGates => "sch_taprio in software looks at frames of etf before their txtimes, and each look takes their bytes from the budget of the window: no bound is known; use `txtime_assist`, or gates of the device (`flags 0x2`)".to_owned(),
+            NoService::LaunchesOfOthers(other) => format!(
+                "sch_taprio in software: the device keeps frames of {} until their launch times, up to 64 frames that have passed their gate, and sends them in windows of other classes; use gates of the device (`flags 0x2`), or etf without offload",
+                name(*other)
+            ),
             NoService::ShaperRate => "sch_cbs in software: its idleSlope is outside the range of the proof, from 10 kbit/s to 10 Gbit/s".to_owned(),
             NoService::ShaperCost => "sch_cbs in software: idleSlope and sendSlope together are outside the range of the proof, because they are too far below the rate of the link".to_owned(),
             NoService::NoSettings => "sch_cbs in software: the kernel's settings of its shaper are not known".to_owned(),

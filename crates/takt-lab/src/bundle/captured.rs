@@ -69,6 +69,13 @@ pub(super) fn rewritten(
             ETHERNET if is_own => anonymous(packet.bytes, addresses),
             _ => None,
         };
+        if is_own && frame.is_none() {
+            return Err(format!(
+                "a message of the run has addresses that cannot be replaced: only UADP and IPv4 in Ethernet frames are packed, not \
+                 IPv6 nor link type {}",
+                packet.linktype
+            ));
+        }
         match (packet.time, frame) {
             (Some(time), Some(frame)) => {
                 writer

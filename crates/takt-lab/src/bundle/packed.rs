@@ -22,7 +22,6 @@ const FOLDER: &str = "takt-run";
 pub struct RunBundle {
     /// Content by name in the archive.
     files: BTreeMap<String, Vec<u8>>,
-    description: RunDescription,
     /// Number of packets of captures that are not of the run.
     left_out: u64,
 }
@@ -37,7 +36,6 @@ impl RunBundle {
         description.host = described::facts(&description.host);
         let mut bundle = Self {
             files: BTreeMap::new(),
-            description: description.clone(),
             left_out: 0,
         };
         let scenario = read(&directory.join(SCENARIO))?;
@@ -48,12 +46,12 @@ impl RunBundle {
         bundle.add(SCENARIO, scenario);
         let mut addresses = Addresses::default();
         for case in &mut description.cases {
+            case.failure = case.failure.as_deref().map(described::failure);
             if case.failure.is_none() {
                 bundle.add_case(directory, case, &mut addresses)?;
             }
         }
         bundle.add(DESCRIPTION, serde_json::to_vec_pretty(&description)?);
-        bundle.description = description;
         Ok(bundle)
     }
 
@@ -67,7 +65,7 @@ impl RunBundle {
         let folder = inside(&case.directory)?.to_owned();
         let name = folder.display().to_string();
         let directory = run.join(&folder);
-        let mut record = CaseRecord::read(&directory)?;
+        let mut record = described::record(&CaseRecord::read(&directory)?);
         let ids = case.applications.iter();
         let ids = ids.flat_map(|it| [it.publisher_id, it.loopback_id].map(|id| id.to_string()));
         let ids: Vec<String> = ids.collect();
@@ -120,10 +118,20 @@ impl RunBundle {
         self.files.insert(format!("{FOLDER}/{name}"), content);
     }
 
-    /// Returns the description of the run, as it is packed.
-    #[must_use]
-    pub const fn description(&self) -> &RunDescription {
-        &self.description
+    /// Writes the files of the run into a directory, as they are packed: with the same names as in the archive, below its folder.
+    ///
+    /// # Errors
+    /// [`BundleError::Io`].
+    pub fn unpack(&self, directory: &Path) -> Result<(), BundleError> {
+        let folder = format!("{FOLDER}/");
+        for (name, content) in &self.files {
+            let path = directory.join(name.strip_prefix(&folder).unwrap_or(name));
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(io(parent))?;
+            }
+            fs::write(&path, content).map_err(io(&path))?;
+        }
+        Ok(())
     }
 
     /// Returns the number of packets of captures that are not packed, because they are not of the run.

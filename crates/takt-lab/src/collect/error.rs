@@ -1,7 +1,7 @@
 //! Reasons why files do not make a run.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use takt_analysis::AnalysisError;
 
@@ -114,10 +114,7 @@ pub enum CollectError {
         run: RunId,
     },
     /// The times of a file do not overlap with those of a trace.
-    #[error(
-        "{} begins {distance:.3} s {} {} ended",
-        path.display(), if *.is_later { "after" } else { "before" }, trace.display()
-    )]
+    #[error("{}", apart(path, trace, *.distance, *.is_later))]
     Apart {
         /// Path of the file.
         path: PathBuf,
@@ -168,4 +165,12 @@ pub enum CollectError {
 fn named(runs: &[RunId]) -> String {
     let runs = runs.iter().map(ToString::to_string);
     runs.collect::<Vec<_>>().join(", ")
+}
+
+fn apart(path: &Path, trace: &Path, distance: f64, is_later: bool) -> String {
+    let (path, trace) = (path.display(), trace.display());
+    match is_later {
+        true => format!("{path} begins {distance:.3} s after {trace} ended"),
+        false => format!("{path} ends {distance:.3} s before {trace} begins"),
+    }
 }

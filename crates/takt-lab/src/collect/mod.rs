@@ -13,4 +13,4 @@ mod written;
 pub use collecting::collect;
 pub use error::CollectError;
 pub use request::{BY_HAND, CollectRequest};
-pub(crate) use written::{AS_PLANNED, DISCIPLINES};
+pub(crate) use written::{DISCIPLINES, REMARK};

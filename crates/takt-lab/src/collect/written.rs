@@ -23,11 +23,15 @@ const CASE: &str = "001";
 /// Name of a fact: whether a port had the disciplines of the scenario.
 pub(crate) const DISCIPLINES: &str = "disciplines";
 
-/// Beginning of this fact if it had.
-pub(crate) const AS_PLANNED: &str = "as planned";
+/// This fact if it had, with the offloads of the scenario.
+const AS_PLANNED: &str = "as planned";
 
-/// End of this fact if the kernel does the work of offloads that the scenario has.
-const WITHOUT_OFFLOAD: &str = "without offload";
+/// This fact if the kernel does the work of offloads that the scenario has.
+const WITHOUT_OFFLOAD: &str = "as planned, without offload";
+
+/// Remark of every run that was made by hand.
+pub(crate) const REMARK: &str =
+    "made by hand: the disciplines of bridges and the cross traffic are not checked";
 
 /// Writes the directory of a run.
 pub(super) fn write(
@@ -105,11 +109,7 @@ fn description(
     host.insert("links".to_owned(), joined(values(pairs, "driver")));
     let started = started.unwrap_or(0);
     let mut description = RunDescription::new(&scenario.name, BY_HAND, host, started);
-    let sides = sides(pairs);
-    description.disciplines = sides.iter().all(|(_, side)| {
-        let found = side.notes.host.iter().find(|(name, _)| name == DISCIPLINES);
-        found.is_some_and(|(_, value)| value.starts_with(AS_PLANNED))
-    });
+    description.disciplines = has_disciplines(&disciplines(pairs));
     let settings = pairs.first().map(|it| it.publisher.notes.settings.clone());
     description.cases = vec![RunCase {
         directory: CASE.into(),
@@ -121,6 +121,27 @@ fn description(
         applications,
     }];
     description
+}
+
+/// Returns the fact about disciplines at each side.
+fn disciplines(pairs: &[TracePair]) -> Vec<Option<&str>> {
+    let sides = pairs
+        .iter()
+        .flat_map(|pair| [&pair.publisher, &pair.loopback]);
+    let found = sides.map(|side| {
+        let mut facts = side.notes.host.iter();
+        let found = facts.find(|(name, _)| name == DISCIPLINES);
+        found.map(|(_, value)| value.as_str())
+    });
+    found.collect()
+}
+
+/// Returns true if bound and simulation have the disciplines of all ports. They have the offloads of the scenario, or none: not those
+/// that only the ports had, nor those of some ports.
+fn has_disciplines(of_sides: &[Option<&str>]) -> bool {
+    [AS_PLANNED, WITHOUT_OFFLOAD]
+        .iter()
+        .any(|wanted| of_sides.iter().all(|found| *found == Some(*wanted)))
 }
 
 /// Returns the sides of all applications, with their names.
@@ -191,18 +212,13 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
     let begins = begins.saturating_add(tai_offset.saturating_mul(1_000_000_000));
     CaseRecord {
         device: joined(values(pairs, "driver")),
-        has_offloads: values(pairs, DISCIPLINES)
-            .iter()
-            .all(|it| it.starts_with(AS_PLANNED) && !it.ends_with(WITHOUT_OFFLOAD)),
+        has_offloads: !disciplines(pairs).contains(&Some(WITHOUT_OFFLOAD)),
         // Captures of tcpdump have software time stamps, unless their maker chose others.
         sent_stamp: SentStamp::Driver,
         // Cycles begin at whole multiples of their length on CLOCK_TAI.
         beginning_nanos: begins - begins.rem_euclid(cycle.unwrap_or(1).max(1)),
         tai_offset_seconds: tai_offset,
-        remarks: vec![
-            "made by hand: the disciplines of bridges and the cross traffic are not checked"
-                .to_owned(),
-        ],
+        remarks: vec![REMARK.to_owned()],
         ends: pairs
             .iter()
             .flat_map(|pair| {
@@ -214,5 +230,27 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
             .collect(),
         cross_traffic: Vec::new(),
         captures,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_have_the_offloads_of_the_scenario_or_none() {
+        let full = "as planned, full offload";
+        for (sides, expected) in [
+            ([AS_PLANNED, AS_PLANNED], true),
+            ([WITHOUT_OFFLOAD, WITHOUT_OFFLOAD], true),
+            ([AS_PLANNED, WITHOUT_OFFLOAD], false),
+            ([full, full], false),
+            ([AS_PLANNED, full], false),
+            ([AS_PLANNED, "not as planned: x"], false),
+            (["unknown motion of gates, as planned", AS_PLANNED], false),
+        ] {
+            assert_eq!(has_disciplines(&sides.map(Some)), expected, "{sides:?}");
+        }
+        assert!(!has_disciplines(&[Some(AS_PLANNED), None]));
     }
 }

@@ -20,7 +20,7 @@ use super::cross_traffic::{TrafficCounts, TrafficSource};
 use super::drawn_latency::{CaseBeginning, DrawnLatency};
 use super::end::{EndRequest, RunningEnd};
 use super::laboratory::{Laboratory, go_on};
-use super::link_device::LinkDevice;
+use super::link_device::{LinkDevice, offloads};
 use crate::case_record::{CaptureRecord, CaseRecord, SentStamp, TrafficRecord};
 use crate::error::LabError;
 use crate::network::device_address;
@@ -240,7 +240,7 @@ impl<'a> RunningCase<'a> {
     fn collect(&mut self) -> Result<CaseRecord, LabError> {
         let mut record = CaseRecord {
             device: self.request.device.name().to_owned(),
-            has_offloads: self.request.device.has_offloads(),
+            has_offloads: offloads(self.request.device, self.request.configures),
             sent_stamp: sent_stamp(self.request.device),
             beginning_nanos: self.beginning.get().unwrap_or_default(),
             tai_offset_seconds: tai_offset_seconds(),

@@ -43,6 +43,12 @@ pub trait LinkDevice: std::fmt::Debug + Send + Sync {
     fn create(&self, site: &LinkSite<'_>) -> Result<(), LabError>;
 }
 
+/// Returns true if the device does what the scenario offloads in a run. `configures`: the run has the scenario's disciplines. Without them,
+/// no discipline asks the device.
+pub(crate) fn offloads(device: &dyn LinkDevice, configures: bool) -> bool {
+    device.has_offloads() && configures
+}
+
 /// Pair of virtual Ethernet devices. It has no rate: a frame is at the other end at once, so queues stay empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Veth;
@@ -81,4 +87,17 @@ fn veth_command(one: &DevicePlan, other: &DevicePlan, namespace: &Path) -> Shell
             format!("netns {}", namespace.display()),
         ],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RatedLink;
+    use super::*;
+
+    #[test]
+    fn nothing_is_offloaded_without_the_disciplines_of_the_scenario() {
+        assert!(offloads(&RatedLink, true));
+        assert!(!offloads(&RatedLink, false));
+        assert!(!offloads(&Veth, true));
+    }
 }

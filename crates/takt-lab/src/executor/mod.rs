@@ -19,6 +19,7 @@ mod rated_link;
 pub(crate) use case::{CaseRequest, run as run_case};
 pub use disciplines::{missing_disciplines, required_disciplines};
 pub use laboratory::Laboratory;
+pub(crate) use link_device::offloads;
 pub use link_device::{LinkDevice, LinkSite, Veth};
 pub use node::LabNode;
 pub use rated_link::RatedLink;

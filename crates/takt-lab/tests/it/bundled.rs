@@ -4,8 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use takt_capture::{carried, packets};
-use takt_lab::LoopEnd;
 use takt_lab::bundle::{BundleError, PrivateNames, RunBundle};
+use takt_lab::run_directory::RunDescription;
+use takt_lab::{CaseRecord, LoopEnd};
 
 use crate::files::{Files, RUN, START, TEXT, wanted};
 
@@ -35,6 +36,22 @@ fn run() -> Files {
     describe(&capture);
     let all = [traces[0].clone(), traces[1].clone(), capture];
     files.collect(&all).unwrap();
+    let case = files.path("run/001");
+    let mut record = CaseRecord::read(&case).unwrap();
+    let text = "enp3s0f1 of machine7: /home/ada/x";
+    record.remarks.push(text.to_owned());
+    for end in &mut record.ends {
+        end.last_error = Some(text.to_owned());
+        end.unset.push(format!("SCHED_FIFO: {text}"));
+    }
+    record.write(&case).unwrap();
+    let mut run = RunDescription::read(&files.path("run")).unwrap();
+    let mut failed = run.cases[0].clone();
+    failed.directory = "002".into();
+    failed.failure = Some(text.to_owned());
+    failed.applications.clear();
+    run.cases.push(failed);
+    run.write(&files.path("run")).unwrap();
     files
 }
 
@@ -132,7 +149,16 @@ fn an_unpacked_archive_is_a_run() {
     tar.args(["-xf", "run.tar"]).current_dir(files.path(""));
     assert!(tar.status().unwrap().success());
     let unpacked = files.path("takt-run");
-    let run = takt_lab::run_directory::RunDescription::read(&unpacked).unwrap();
+    // The files that the verdicts are of are the same.
+    let judged = files.path("judged");
+    let bundle = RunBundle::of(&files.path("run")).unwrap();
+    bundle.unpack(&judged).unwrap();
+    for name in bundle.names() {
+        let name = name.strip_prefix("takt-run/").unwrap();
+        let [one, other] = [&unpacked, &judged].map(|it| fs::read(it.join(name)).unwrap());
+        assert!(one == other, "{name}");
+    }
+    let run = RunDescription::read(&unpacked).unwrap();
     let application = &run.cases[0].applications[0];
     let [publisher, loopback, capture] =
         application.files(&unpacked.join("001")).try_into().unwrap();

@@ -66,6 +66,24 @@ fn traces_and_captures_make_a_run() {
     assert!(again.to_string().contains("already has a run"), "{again}");
 }
 
+/// Files in the directory may be the sources of the copies, or of the user.
+#[test]
+fn a_directory_with_files_is_kept_as_it_is() {
+    let files = Files::new();
+    let pair = files.pair();
+    let directory = files.path("run");
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join(SCENARIO), "of the user").unwrap();
+    let error = files.collect(&pair).unwrap_err();
+    assert!(error.to_string().contains("is not empty"), "{error}");
+    let names = fs::read_dir(&directory).unwrap().count();
+    let text = fs::read_to_string(directory.join(SCENARIO)).unwrap();
+    assert_eq!((names, text.as_str()), (1, "of the user"));
+    fs::remove_file(directory.join(SCENARIO)).unwrap();
+    // An empty one is as good as a new one.
+    files.collect(&pair).unwrap();
+}
+
 #[test]
 fn hosts_have_their_own_facts_and_clocks() {
     let files = Files::new();
@@ -211,7 +229,10 @@ fn captures_of_other_runs_and_networks_are_refused() {
     );
     let early = files.capture("early.pcapng", 1, RUN, START - 60_000_000_000);
     let error = refused(&early);
-    assert!(error.contains("before"), "{error}");
+    assert!(
+        error.contains("early.pcapng ends 59.") && error.contains("before"),
+        "{error}"
+    );
     let foreign = files.capture("foreign.pcapng", 8, RUN, START);
     let error = refused(&foreign);
     assert!(

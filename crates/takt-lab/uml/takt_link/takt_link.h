@@ -43,8 +43,8 @@ struct takt_link {
 	ktime_t free_at;
 	ktime_t started;
 	struct hrtimer free_timer;
-	/* Queues that keep launch times, one bit each. */
-	u32 launching;
+	/* Number of etf qdiscs in offload mode of each queue: two while one replaces another. */
+	u8 launching[MOST_QUEUES];
 	/* Schedule of gates in force, and the one that follows at a time of CLOCK_TAI. */
 	struct takt_link_gates *oper;
 	struct takt_link_gates *admin;
@@ -64,12 +64,14 @@ struct takt_link {
 	u64 rx_packets;
 	u64 rx_bytes;
 	u64 dropped;
+	u64 rx_dropped;
 };
 
 /* takt_link_wire.c */
 
 void takt_link_init_wire(struct takt_link *link);
 void takt_link_cancel_timers(struct takt_link *link);
+void takt_link_purge(struct takt_link *link);
 void takt_link_seed(struct takt_link *link, u64 seed);
 u64 takt_link_wire_time(const struct takt_link *link, u64 bytes);
 void takt_link_begin_next(struct takt_link *link, ktime_t now);
@@ -82,6 +84,8 @@ void takt_link_free_gates(struct takt_link *link);
 u32 takt_link_ring_size(const struct takt_link *link, unsigned int queue);
 bool takt_link_may_begin(struct takt_link *link, unsigned int queue, const struct sk_buff *skb, u64 duration, ktime_t now,
 			 ktime_t *next);
+bool takt_link_fits(struct takt_link *link, unsigned int queue, u64 duration, ktime_t now);
+void takt_link_report_missed(const struct takt_link *link, unsigned int queue, struct sk_buff *skb);
 bool takt_link_accepts(struct takt_link *link, unsigned int queue, struct sk_buff *skb, u64 duration, ktime_t now);
 
 /* takt_link_clock.c */

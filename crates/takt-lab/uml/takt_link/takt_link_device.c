@@ -67,11 +67,9 @@ static int takt_link_stop(struct net_device *dev)
 		netif_carrier_off(link->peer);
 	takt_link_cancel_timers(link);
 	spin_lock_bh(&link->lock);
-	for (unsigned int queue = 0; queue < MOST_QUEUES; queue++)
-		__skb_queue_purge(&link->rings[queue]);
+	takt_link_purge(link);
+	link->rx_dropped += skb_queue_len(&link->arriving);
 	__skb_queue_purge(&link->arriving);
-	dev_kfree_skb_any(link->sending);
-	link->sending = NULL;
 	link->last_delivery = 0;
 	spin_unlock_bh(&link->lock);
 	return 0;
@@ -87,6 +85,7 @@ static void takt_link_statistics(struct net_device *dev, struct rtnl_link_stats6
 	stats->rx_packets = link->rx_packets;
 	stats->rx_bytes = link->rx_bytes;
 	stats->tx_dropped = link->dropped;
+	stats->rx_dropped = link->rx_dropped;
 	spin_unlock_bh(&link->lock);
 }
 
@@ -214,10 +213,11 @@ static void takt_link_uninit(struct net_device *dev)
 		spin_unlock_bh(&other->lock);
 		netif_carrier_off(other->dev);
 		/* The other end may be sending to this device. */
+		hrtimer_cancel(&other->wait_timer);
 		hrtimer_cancel(&other->free_timer);
+		hrtimer_cancel(&other->wait_timer);
 		spin_lock_bh(&other->lock);
-		dev_kfree_skb_any(other->sending);
-		other->sending = NULL;
+		takt_link_purge(other);
 		spin_unlock_bh(&other->lock);
 		link->peer = NULL;
 	}

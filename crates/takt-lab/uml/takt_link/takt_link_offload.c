@@ -2,13 +2,18 @@
 /*
  * Offloads of the link device: launch times of etf, and gates of taprio (flags 2).
  *
- * A queue with etf in offload mode keeps launch times as an Intel I210 does: the first frame of its ring is sent at the time of its
- * buffer (CLOCK_TAI) or, if the link is busy then, as soon as it is free; frames behind it wait. A frame whose launch time has passed
- * when the driver gets it is dropped, and reported to its socket if that asked for reports.
+ * A queue with etf in offload mode keeps launch times: the first frame of its ring is sent at the time of its buffer (CLOCK_TAI) or, if
+ * the link is busy then, as soon as it is free; frames behind it wait, as behind the first descriptor of a queue of an Intel I210.
+ * Other than there, a frame whose launch time has passed when the driver gets it is dropped after a grace of 1 us, and reported to its
+ * socket if that asked for reports.
  *
  * Gates belong to queues. A frame begins if the gate of its queue is open and the frame, with all its bytes on the wire, ends before
  * the gate closes. Consecutive entries with an open gate are one window. A schedule comes into force at its base time or, if that has
- * passed, at the next begin of its cycle. A frame that is longer than all windows of its queue is dropped.
+ * passed, at the next begin of its cycle. A frame that is longer than all windows of its queue is dropped, in those of the schedule in
+ * force and of the next one: when the driver gets it, or later, if the schedule that was in force then has been replaced.
+ *
+ * A taprio that replaces another one under another handle hands over its gates before the other one takes its gates away, and the device
+ * cannot tell whose they are: it has no gates then, as other devices. Replace it under its own handle.
  */
 
 #include <linux/errqueue.h>
@@ -98,7 +103,7 @@ static s64 longest_window(const struct takt_link_gates *gates, unsigned int queu
 /* Number of frames of a queue for which the driver has room. */
 u32 takt_link_ring_size(const struct takt_link *link, unsigned int queue)
 {
-	return link->launching & BIT(queue) ? LAUNCH_RING : link->ring_size;
+	return link->launching[queue] ? LAUNCH_RING : link->ring_size;
 }
 
 /* Brings the next schedule into force if its time has come. Under the lock. */
@@ -121,7 +126,7 @@ bool takt_link_may_begin(struct takt_link *link, unsigned int queue, const struc
 	s64 change;
 	bool open;
 
-	if (link->launching & BIT(queue) && ktime_after(skb->tstamp, now)) {
+	if (link->launching[queue] && ktime_after(skb->tstamp, now)) {
 		*next = min(*next, skb->tstamp);
 		return false;
 	}
@@ -137,13 +142,30 @@ bool takt_link_may_begin(struct takt_link *link, unsigned int queue, const struc
 	return false;
 }
 
-/* Tells the socket of a frame that its launch time was missed, in the form of etf (SO_TXTIME, SOF_TXTIME_REPORT_ERRORS). */
-static void report_missed(struct sk_buff *skb)
+/*
+ * Returns false if a frame is longer than all windows of its queue, so that it would hold back its ring for ever. It waits for a schedule
+ * that is about to come into force. Under the lock.
+ */
+bool takt_link_fits(struct takt_link *link, unsigned int queue, u64 duration, ktime_t now)
+{
+	advance(link, now);
+	if (!link->oper || (s64)duration <= link->oper->longest[queue])
+		return true;
+	return link->admin && (s64)duration <= link->admin->longest[queue];
+}
+
+/*
+ * Tells the socket of a frame that is dropped that its launch time was missed, in the form of etf (SO_TXTIME,
+ * SOF_TXTIME_REPORT_ERRORS).
+ */
+void takt_link_report_missed(const struct takt_link *link, unsigned int queue, struct sk_buff *skb)
 {
 	struct sock *sk = skb->sk;
 	u64 time = ktime_to_ns(skb->tstamp);
 	struct sk_buff *report;
 
+	if (!link->launching[queue] || !skb->tstamp)
+		return;
 	if (!sk || !sk_fullsock(sk) || !sk->sk_txtime_report_errors)
 		return;
 	report = skb_clone(skb, GFP_ATOMIC);
@@ -163,12 +185,11 @@ static void report_missed(struct sk_buff *skb)
 /* Returns false if the driver has to drop a frame that it gets now (CLOCK_TAI). Under the lock. */
 bool takt_link_accepts(struct takt_link *link, unsigned int queue, struct sk_buff *skb, u64 duration, ktime_t now)
 {
-	if (link->launching & BIT(queue) && skb->tstamp && ktime_after(now, ktime_add_ns(skb->tstamp, LAUNCH_GRACE))) {
-		report_missed(skb);
+	if (link->launching[queue] && skb->tstamp && ktime_after(now, ktime_add_ns(skb->tstamp, LAUNCH_GRACE))) {
+		takt_link_report_missed(link, queue, skb);
 		return false;
 	}
-	advance(link, now);
-	if (link->oper && !link->admin && (s64)duration > link->oper->longest[queue]) {
+	if (!takt_link_fits(link, queue, duration, now)) {
 		link->window_drops++;
 		return false;
 	}
@@ -195,10 +216,11 @@ static int set_launching(struct takt_link *link, const struct tc_etf_qopt_offloa
 	if (etf->queue < 0 || etf->queue >= link->dev->num_tx_queues)
 		return -EINVAL;
 	spin_lock_bh(&link->lock);
+	/* An etf that replaces another one is enabled before the other one is disabled. */
 	if (etf->enable)
-		link->launching |= BIT(etf->queue);
-	else
-		link->launching &= ~BIT(etf->queue);
+		link->launching[etf->queue]++;
+	else if (link->launching[etf->queue])
+		link->launching[etf->queue]--;
 	look_again(link);
 	spin_unlock_bh(&link->lock);
 	return 0;
@@ -210,8 +232,20 @@ static struct takt_link_gates *make_gates(const struct tc_taprio_qopt_offload *o
 	struct takt_link_gates *gates;
 	s64 end = 0;
 
-	if (offload->cycle_time_extension || !offload->cycle_time || !offload->num_entries)
+	if (offload->cycle_time_extension) {
+		NL_SET_ERR_MSG_MOD(offload->extack, "cycle_time_extension is not supported");
 		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (!offload->cycle_time || !offload->num_entries) {
+		NL_SET_ERR_MSG_MOD(offload->extack, "a schedule has entries and a cycle time");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	/* So that no time near the present or the base time, less or more a cycle, overflows. */
+	if (offload->cycle_time > KTIME_MAX / 4 || offload->base_time < 0 ||
+	    offload->base_time > KTIME_MAX - 2 * (s64)offload->cycle_time) {
+		NL_SET_ERR_MSG_MOD(offload->extack, "base_time or cycle_time is out of range");
+		return ERR_PTR(-ERANGE);
+	}
 	gates = kzalloc(struct_size(gates, entries, offload->num_entries), GFP_KERNEL);
 	if (!gates)
 		return ERR_PTR(-ENOMEM);
@@ -221,6 +255,7 @@ static struct takt_link_gates *make_gates(const struct tc_taprio_qopt_offload *o
 		const struct tc_taprio_sched_entry *entry = &offload->entries[i];
 
 		if (entry->command != TC_TAPRIO_CMD_SET_GATES) {
+			NL_SET_ERR_MSG_MOD(offload->extack, "entries other than SetGateStates (S) are not supported");
 			kfree(gates);
 			return ERR_PTR(-EOPNOTSUPP);
 		}

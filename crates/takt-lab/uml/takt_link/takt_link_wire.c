@@ -96,6 +96,18 @@ static ktime_t clock_time(ktime_t monotonic)
 	return ktime_mono_to_any(monotonic, TK_OFFS_TAI);
 }
 
+/* Returns true if a packet socket wants no frames that are sent, or has sent this one itself, as in net/core/dev.c. */
+static bool skips(const struct packet_type *socket, const struct sk_buff *skb)
+{
+	if (READ_ONCE(socket->ignore_outgoing))
+		return true;
+	if (!socket->af_packet_priv || !skb->sk)
+		return false;
+	if (socket->id_match)
+		return socket->id_match((struct packet_type *)socket, skb->sk);
+	return socket->af_packet_priv == skb->sk;
+}
+
 /*
  * Gives a frame to the packet sockets of the device once more, with the time of its first bit and with a mark: the kernel gave it to them
  * when the driver got it. Under the lock.
@@ -108,8 +120,11 @@ static void tap(struct takt_link *link, struct sk_buff *skb, ktime_t first_bit)
 		return;
 	rcu_read_lock();
 	list_for_each_entry_rcu(socket, &link->dev->ptype_all, list) {
-		struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC);
+		struct sk_buff *clone;
 
+		if (skips(socket, skb))
+			continue;
+		clone = skb_clone(skb, GFP_ATOMIC);
 		if (!clone)
 			break;
 		skb_reset_mac_header(clone);
@@ -119,6 +134,13 @@ static void tap(struct takt_link *link, struct sk_buff *skb, ktime_t first_bit)
 		socket->func(clone, link->dev, socket, link->dev);
 	}
 	rcu_read_unlock();
+}
+
+/* Lets the qdisc of a queue go on if there is room. Under the lock. */
+static void wake(struct takt_link *link, unsigned int queue)
+{
+	if (skb_queue_len(&link->rings[queue]) < takt_link_ring_size(link, queue))
+		netif_wake_subqueue(link->dev, queue);
 }
 
 /* Begins to send the first frame of a queue. Under the lock. */
@@ -138,8 +160,7 @@ static void begin(struct takt_link *link, unsigned int queue, u64 duration, ktim
 		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 		skb_tstamp_tx(skb, &stamps);
 	}
-	if (skb_queue_len(&link->rings[queue]) < takt_link_ring_size(link, queue))
-		netif_wake_subqueue(link->dev, queue);
+	wake(link, queue);
 }
 
 static u64 duration_of(const struct takt_link *link, const struct sk_buff *skb)
@@ -147,20 +168,58 @@ static u64 duration_of(const struct takt_link *link, const struct sk_buff *skb)
 	return takt_link_wire_time(link, max_t(unsigned int, skb->len, SHORTEST_FRAME) + WIRE_OVERHEAD);
 }
 
+/* First frame of a queue that fits into one of its windows. Frames before it are dropped. Under the lock. */
+static struct sk_buff *first_that_fits(struct takt_link *link, unsigned int queue, ktime_t clock, u64 *duration)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_peek(&link->rings[queue]))) {
+		*duration = duration_of(link, skb);
+		if (takt_link_fits(link, queue, *duration, clock))
+			break;
+		__skb_unlink(skb, &link->rings[queue]);
+		link->window_drops++;
+		link->dropped++;
+		takt_link_report_missed(link, queue, skb);
+		dev_kfree_skb_any(skb);
+		wake(link, queue);
+	}
+	return skb;
+}
+
+/* Drops all frames that are not sent yet, and counts them. Under the lock. */
+void takt_link_purge(struct takt_link *link)
+{
+	struct sk_buff *skb;
+
+	for (unsigned int queue = 0; queue < MOST_QUEUES; queue++) {
+		while ((skb = __skb_dequeue(&link->rings[queue]))) {
+			link->dropped++;
+			takt_link_report_missed(link, queue, skb);
+			dev_kfree_skb_any(skb);
+		}
+	}
+	if (link->sending) {
+		link->dropped++;
+		dev_kfree_skb_any(link->sending);
+		link->sending = NULL;
+	}
+}
+
 /* Begins to send the frame of the lowest queue whose first frame may begin, or waits until one may. Under the lock. */
 void takt_link_begin_next(struct takt_link *link, ktime_t now)
 {
 	ktime_t clock = clock_time(now), next = KTIME_MAX;
 
-	if (link->sending)
+	/* Timers of a device that is switched off, or has lost its other end, start no others. */
+	if (link->sending || !link->peer || !netif_running(link->dev))
 		return;
 	for (unsigned int queue = 0; queue < link->dev->real_num_tx_queues; queue++) {
-		struct sk_buff *skb = skb_peek(&link->rings[queue]);
 		u64 duration;
+		struct sk_buff *skb = first_that_fits(link, queue, clock, &duration);
 
 		if (!skb)
 			continue;
-		duration = duration_of(link, skb);
 		if (!takt_link_may_begin(link, queue, skb, duration, clock, &next))
 			continue;
 		begin(link, queue, duration, now);
@@ -233,7 +292,7 @@ static enum hrtimer_restart frames_arrive(struct hrtimer *timer)
 		unsigned int length = skb->len;
 
 		if (__dev_forward_skb(dev, skb) != NET_RX_SUCCESS) {
-			link->dropped++;
+			link->rx_dropped++;
 			continue;
 		}
 		if (link->stamps)
@@ -289,6 +348,8 @@ void takt_link_init_wire(struct takt_link *link)
 
 void takt_link_cancel_timers(struct takt_link *link)
 {
+	/* The timer of either kind that runs now may start one of the other kind. Those that begin to run later start none. */
+	hrtimer_cancel(&link->wait_timer);
 	hrtimer_cancel(&link->free_timer);
 	hrtimer_cancel(&link->wait_timer);
 	hrtimer_cancel(&link->delivery_timer);

@@ -111,7 +111,10 @@ impl CaseBounds {
         match kind {
             RoundTripKind::Wire => match stamp {
                 SentStamp::Driver => ComparedBound::of(&flow.from_queue, reason),
-                SentStamp::FirstBit => ComparedBound::of(&flow.from_first_bit, reason),
+                SentStamp::FirstBit => match &flow.from_first_bit {
+                    Some(delay) => ComparedBound::of(delay, reason),
+                    None => ComparedBound::Unknown("the model has no first bit".to_owned()),
+                },
             },
             RoundTripKind::Application => match &flow.application_round_trip {
                 Some(delay) => ComparedBound::of(delay, reason),

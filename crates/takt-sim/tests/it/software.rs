@@ -103,6 +103,65 @@ fn gates_of_the_device_keep_each_window_whole() {
     }
 }
 
+/// Windows of two classes in a cycle of 400 us: frames of the highest one have launch times, all at the end of a window. The device keeps
+/// up to 64 of them until then, and sends them in the windows of the other class.
+fn launches(offload: bool) -> String {
+    let applications = (0..60).map(|index| {
+        format!(
+            "[[applications]]\nname = \"timed{index}\"\npublisher = \"host1\"\nsubscriber = \"host2\"\ncycle = \"8 ms\"\n\
+             offset = \"380 us\"\npayload = \"1500 B\"\npcp = 3\ntxtime = true\n"
+        )
+    });
+    let applications: String = applications.collect();
+    format!(
+        r#"
+version = 1
+discipline = "gates"
+topology = {{ kind = "p2p", rate = "1 Gbit/s" }}
+[disciplines.gates]
+scheduler = "taprio"
+classes = [
+    {{ name = "timed", priorities = [3], queue = "etf", delta = "3 ms", offload = {offload}, skip_sock_check = true }},
+    {{ name = "A", priorities = [2] }},
+]
+entries = [
+    {{ gates = ["A"], interval = "200 us" }},
+    {{ gates = ["timed"], interval = "200 us" }},
+]
+[[applications]]
+name = "control"
+publisher = "host1"
+subscriber = "host2"
+cycle = "400 us"
+payload = "59 B"
+pcp = 2
+{applications}
+"#
+    )
+}
+
+/// The bound that would count only the frames of `--driver-queue` does not hold.
+#[test]
+fn launch_times_of_others_behind_gates_have_a_reason_instead_of_a_bound() {
+    let [kept, released] = [true, false].map(|offload| {
+        Scenario::parse(&launches(offload), "launches.toml").unwrap_or_else(|e| panic!("{e}"))
+    });
+    let control = kept.flows()[0].source;
+    let few = bound(&bounds(&released, 1), control).expect("few frames are in the driver");
+    let results = Simulation::new(&kept, options(&kept, 1, 100)).run(&mut ());
+    let found = results.flows[0].one_way.delay.extremes.most().unwrap();
+    let found = found.as_picoseconds() as f64;
+    eprintln!("behind launch times: found {found}, bound without them {few}");
+    assert!(found > 1.2 * few, "{found} {few}");
+    let kept = bounds(&kept, 1);
+    assert_eq!(bound(&kept, control), None);
+    let reason = kept.flows[0].infinite.as_ref().unwrap().to_string();
+    assert!(
+        reason.contains("keeps frames of timed until their launch times"),
+        "{reason}"
+    );
+}
+
 #[test]
 fn a_class_without_others_loses_nothing() {
     let text = gates(100, 1);

@@ -76,15 +76,35 @@ impl Explanation {
     }
 }
 
+/// System calls of the watched threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WatchedCalls {
+    /// Any: their events are recorded, too.
+    #[default]
+    Any,
+    /// None but the sleep until the next cycle. Such a thread is in its sleep, or returns from it.
+    OnlySleep,
+}
+
 /// Recorded events of all processors, as far as they are needed.
 #[derive(Debug, Default)]
 pub struct EventHistory {
     processors: BTreeMap<u32, VecDeque<TraceEntry>>,
     /// Time before which events were lost on some processor, in nanoseconds.
     whole_from: u64,
+    calls: WatchedCalls,
 }
 
 impl EventHistory {
+    /// Creates an empty history of threads with these system calls.
+    #[must_use]
+    pub fn new(calls: WatchedCalls) -> Self {
+        Self {
+            calls,
+            ..Self::default()
+        }
+    }
+
     /// Adds a page of `trace_pipe_raw` of a processor; `long` is the size in bytes of a `long` of the kernel. Returns the number of
     /// events in it that are used.
     pub fn add_page(
@@ -151,7 +171,13 @@ impl EventHistory {
         let mut lines: BTreeMap<u32, Vec<Segment>> = BTreeMap::new();
         let explain = |interval: &LateInterval| {
             let line = lines.entry(interval.thread);
-            let line = line.or_insert_with(|| timeline::of(interval.thread, &entries));
+            let line = line.or_insert_with(|| {
+                timeline::of(
+                    interval.thread,
+                    &entries,
+                    self.calls == WatchedCalls::OnlySleep,
+                )
+            });
             explained(*interval, line)
         };
         intervals.iter().map(explain).collect()

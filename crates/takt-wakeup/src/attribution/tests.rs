@@ -254,6 +254,36 @@ fn times_without_events_are_unknown() {
 }
 
 #[test]
+fn a_thread_that_only_sleeps_needs_no_events_of_system_calls() {
+    let trace = Trace::default()
+        .switch(100, own(), Left::Sleeping, other())
+        .timer(1001, 200)
+        .switch(1500, other(), Left::Preempted, own())
+        .switch(1600, own(), Left::Sleeping, idle());
+    let mut history = EventHistory::new(WatchedCalls::OnlySleep);
+    trace.0.into_iter().for_each(|entry| history.add(entry));
+    let interval = LateInterval {
+        thread: OWN,
+        cycle: 1,
+        kind: LateKind::WakeUp,
+        begin: 1000,
+        end: 1510,
+    };
+    let explanation = history.explain(&[interval]).remove(0);
+    let shares = explanation.shares.iter();
+    let shares: Vec<(Cause, u64)> = shares.map(|share| (share.cause, share.nanos)).collect();
+    assert_eq!(
+        shares,
+        [
+            (Cause::Thread(other()), 495),
+            (Cause::Return, 10),
+            (TIMER, 4),
+            (Cause::TimerLate(WhileLate::Thread(other())), 1),
+        ]
+    );
+}
+
+#[test]
 fn events_before_a_loss_explain_nothing() {
     let mut history = EventHistory::default();
     let trace = Trace::asleep(other()).timer(1001, 200).back(1500, other());

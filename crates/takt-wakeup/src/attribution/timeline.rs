@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::cause::{Cause, WhileLate};
 use super::processor::{Level, Processor, Work};
-use crate::system_call_names::is_sleep;
+use crate::system_call_names::{SLEEP, is_sleep};
 use crate::trace::event::{Left, TraceEntry, TraceEvent};
 
 /// Beginning of the names of the kernel's threads that move other threads (`kernel/stop_machine.c`).
@@ -46,13 +46,16 @@ struct Replay {
 }
 
 /// Returns the time line of a thread. The events are in ascending order of their times.
-pub(super) fn of(thread: u32, entries: &[TraceEntry]) -> Vec<Segment> {
+pub(super) fn of(thread: u32, entries: &[TraceEntry], only_sleep: bool) -> Vec<Segment> {
     let next = next_places(thread, entries);
     let mut replay = Replay {
         thread,
         processors: HashMap::new(),
         state: State::Unknown,
-        call: Call::Unknown,
+        call: match only_sleep {
+            true => Call::Number(SLEEP),
+            false => Call::Unknown,
+        },
         has_fault: false,
     };
     let mut segments: Vec<Segment> = Vec::new();

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::error::RecorderError;
+use crate::attribution::WatchedCalls;
 use crate::trace::formats::{Formats, required, used};
 
 /// Places at which tracefs is mounted: that of today, and that of older systems.
@@ -94,9 +95,12 @@ impl Instance {
     }
 
     /// Enables the events that are used, for no thread yet, and returns their layouts.
-    pub(super) fn enable(&self) -> Result<Formats, RecorderError> {
+    pub(super) fn enable(&self, calls: WatchedCalls) -> Result<Formats, RecorderError> {
         let mut formats = Formats::default();
         for (group, name) in used() {
+            if group == "raw_syscalls" && calls == WatchedCalls::OnlySleep {
+                continue;
+            }
             let event = format!("events/{group}/{name}");
             let format = self.path.join(&event).join("format");
             let text = match fs::read_to_string(&format) {

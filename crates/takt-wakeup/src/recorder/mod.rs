@@ -16,7 +16,7 @@ pub use error::RecorderError;
 pub use instance::remove_dead;
 
 use self::instance::{Instance, pages_of_buffer, read_pages};
-use crate::attribution::{EventHistory, Explanation, LateInterval};
+use crate::attribution::{EventHistory, Explanation, LateInterval, WatchedCalls};
 use crate::late::LateReceiver;
 use crate::trace::formats::Formats;
 
@@ -55,17 +55,17 @@ struct Threads {
 }
 
 impl Recorder {
-    /// Starts to record, for no thread yet. The thread of the recorder inherits priority and cores of the calling thread, which
+    /// Starts to record, for no thread yet; the threads will have these system calls. The thread of the recorder inherits priority and cores of the calling thread, which
     /// should have neither.
     ///
     /// # Errors
     /// [`RecorderError`], which names what is missing.
-    pub fn start() -> Result<Self, RecorderError> {
+    pub fn start(calls: WatchedCalls) -> Result<Self, RecorderError> {
         let tracefs = instance::tracefs()?;
         // A failure concerns another process.
         let _ = remove_dead();
         let instance = Arc::new(Instance::create(&tracefs)?);
-        let formats = instance.enable()?;
+        let formats = instance.enable(calls)?;
         let (page, long) = instance.page_layout()?;
         let (receivers, more) = channel();
         let recording = Recording {
@@ -76,7 +76,7 @@ impl Recorder {
             long,
             more,
             receivers: Vec::new(),
-            history: EventHistory::default(),
+            history: EventHistory::new(calls),
             report: LateReport::default(),
         };
         let stop = Arc::new(AtomicBool::new(false));

@@ -14,7 +14,7 @@ pub enum TsnCommand {
     #[command(after_help = "Examples:\n  \
         takt tsn plan scenarios/line.toml --node bridge1 --explain\n  \
         takt tsn plan scenarios/d.toml --set discipline=taprio --svg gates.svg\n  \
-        takt tsn plan --interface eth0 --discipline etf --delta 200us --preset at-scale\n\n\
+        takt tsn plan --interface eth0 --discipline etf --delta 90us --preset at-scale\n\n\
         The output is a shell script.")]
     Plan(TsnPlanArguments),
     /// Configure an interface, and compare what the kernel holds with the plan.

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use takt_figures::{Column, Table};
 use takt_rt::clock::Clock;
 use takt_wakeup::{
-    Cause, Explanation, LateKind, LateReport, Recorder, RecorderError, WatchStart, late_queue,
+    Cause, Explanation, LateKind, LateReport, Recorder, RecorderError, WatchStart, WatchedCalls,
+    late_queue,
 };
 
 use crate::{explain, output};
@@ -27,8 +28,8 @@ const TRACE_LINE: &str = "late_wake_ups";
 const LONGEST_LINE: usize = 40 << 10;
 
 /// Starts the recorder, before there are threads with priorities.
-pub(super) fn start() -> miette::Result<Arc<Recorder>> {
-    let recorder = Recorder::start().map_err(|error| refused(&error))?;
+pub(super) fn start(calls: WatchedCalls) -> miette::Result<Arc<Recorder>> {
+    let recorder = Recorder::start(calls).map_err(|error| refused(&error))?;
     Ok(Arc::new(recorder))
 }
 

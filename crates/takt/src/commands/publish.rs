@@ -21,6 +21,7 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
     PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataItemsDataType,
 };
+use takt_wakeup::WatchedCalls;
 
 use self::given_values::GivenValues;
 use super::control_loop;
@@ -108,7 +109,7 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     let mut options = runtime_options(&arguments.run)?;
     let launch_faults = check_ports(&configuration, &options.link, arguments.control.force)?;
     let recorder = match arguments.control.why {
-        true => Some(late_causes::start()?),
+        true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
     };
     let watch = |recorder| late_causes::watch(recorder, arguments.control.above);

@@ -50,6 +50,8 @@ fn table_iv() {
     // 1.7 · 250 + 150 + 14 (77 / 101 · 250 − 0.616) µs.
     assert_eq!(cell("7", "2")["delay_ns"], "326703976/101");
     assert_eq!(rows[0]["model"], "paper");
+    // The paper's model has no bound from the first bit on.
+    assert!(rows[0]["flows"][0].get("from_first_bit").is_none());
     assert_eq!(rows[0]["ports"].as_array().unwrap().len(), 2);
     assert_eq!(rows[0]["ports"][0]["utilisation"], "77/101");
 }

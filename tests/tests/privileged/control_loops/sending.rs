@@ -17,8 +17,8 @@ fn number(result: &Value, path: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no number `{path}`: {result}"))
 }
 
-/// Runs both ends with this discipline at the Publisher, which sends faster than the discipline does: 600 messages need a
-/// minute at its rate, so that also a Publisher that a busy machine slows down is faster.
+/// Runs both ends with this discipline at the Publisher, which sends far faster than the discipline does, also on a busy
+/// machine.
 fn through(discipline: &str) {
     let (network, sandbox) = (Network::new(), Sandbox::new());
     let words = format!("qdisc replace dev takt0 root {discipline}");

@@ -9,7 +9,7 @@ use takt_rt::cyclic::Cycle;
 use takt_rt::priority::Policy;
 use takt_wakeup::{
     Cause, CycleWork, Explanation, LateKind, LateWatch, Measurement, RealTimeOptions, Recorder,
-    ThreadPlan, late_queue,
+    ThreadPlan, WatchedCalls, late_queue,
 };
 
 /// Priority of the measured thread.
@@ -64,7 +64,7 @@ pub(super) fn measure<T>(measured: Measured, disturb: impl FnOnce() -> T) -> (Ve
         work: Some(watched),
     };
     let measurement = Measurement::prepare(measured.interval, vec![plan]).unwrap();
-    let recorder = Recorder::start().unwrap();
+    let recorder = Recorder::start(WatchedCalls::Any).unwrap();
     let (watch, receiver) = late_queue(measurement.thread_ids()[0], measured.limit);
     sender.send(watch).unwrap();
     recorder.watch(vec![receiver]).unwrap();

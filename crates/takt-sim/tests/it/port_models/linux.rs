@@ -18,11 +18,13 @@ use crate::port_models::qdisc::{Drops, Qdisc};
 struct Class {
     qdisc: Qdisc,
     ring: VecDeque<Frame>,
+    /// Room of the ring.
+    room: usize,
     /// True if the device keeps launch times: frames wait for them in the ring, in their order.
     launches: bool,
 }
 
-/// Room of a ring with launch times.
+/// Room of the ring of a class whose etf has offload, whatever its mode.
 const LAUNCH_ROOM: usize = 64;
 /// Picoseconds after its launch time at which the driver takes a frame.
 const GRACE: i64 = 1_000_000;
@@ -58,14 +60,6 @@ impl<'a> Model<'a> {
     /// Returns true if gates of the discipline open and close.
     fn is_gated(&self) -> bool {
         self.gates().is_some() && self.port.assist.is_none()
-    }
-
-    /// Returns the room of the ring of a class.
-    fn room_of(&self, class: usize) -> usize {
-        match self.classes[class].launches {
-            true => LAUNCH_ROOM,
-            false => self.room,
-        }
     }
 
     /// Puts a frame into its ring, unless it is too late for its launch time, or too long for all windows of the device.
@@ -178,8 +172,9 @@ impl<'a> Model<'a> {
             true => (0..self.classes.len()).collect(),
             false => vec![class],
         };
-        let is_full =
-            |model: &Self, class: usize| model.classes[class].ring.len() >= model.room_of(class);
+        let is_full = |model: &Self, class: usize| {
+            model.classes[class].ring.len() >= model.classes[class].room
+        };
         loop {
             while let Some((class, frame)) = self.released.front().copied() {
                 if is_full(self, class) {
@@ -241,7 +236,7 @@ impl<'a> Model<'a> {
         match self.room {
             0 => self.sending.is_none(),
             _ if self.gates().is_some() => self.released.is_empty() && self.other.is_none(),
-            _ => self.classes[class].ring.len() < self.room_of(class),
+            _ => self.classes[class].ring.len() < self.classes[class].room,
         }
     }
 
@@ -322,14 +317,15 @@ impl<'a> Model<'a> {
 
 /// Returns the end of each frame, if the driver takes so many frames of each class before the link is free.
 pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
-    let class = |class: &takt_scenario::TrafficClass| Class {
-        qdisc: Qdisc::new(&class.queue, port, room > 0),
-        ring: VecDeque::new(),
-        launches: room > 0
-            && class
-                .queue
-                .launch()
-                .is_some_and(|etf| etf.offload && !etf.deadline_mode),
+    let class = |class: &takt_scenario::TrafficClass| {
+        let etf = class.queue.launch();
+        let etf = etf.filter(|etf| room > 0 && etf.offload);
+        Class {
+            qdisc: Qdisc::new(&class.queue, port, room > 0),
+            ring: VecDeque::new(),
+            room: etf.map_or(room, |_| LAUNCH_ROOM),
+            launches: etf.is_some_and(|etf| !etf.deadline_mode),
+        }
     };
     let mut model = Model {
         port,

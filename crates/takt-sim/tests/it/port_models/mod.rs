@@ -174,6 +174,41 @@ proptest! {
     }
 }
 
+/// Fifty frames come at once, 400 us before their deadlines, and all take 617 us. In deadline mode, the device gets all of them with
+/// offload, since its ring has the room of one with launch times; without, those that wait in etf at the deadline are dropped.
+#[test]
+fn deadlines_with_offload_are_kept_in_the_ring_of_the_device() {
+    for (offload, most_sent) in [(true, 50), (false, 34)] {
+        let applications = (0..50).map(|index| {
+            format!(
+                "[[applications]]\nname = \"a{index}\"\npublisher = \"a\"\nsubscriber = \"b\"\ncycle = \"1 ms\"\n\
+                 offset = \"0 us\"\npayload = \"1500 B\"\npcp = 1\ntxtime = true\n"
+            )
+        });
+        let text = format!(
+            "version = 1\ndiscipline = \"d\"\n[disciplines.d]\nscheduler = \"mqprio\"\n\
+             classes = [{{ name = \"A\", priorities = [1], queue = \"etf\", delta = \"0 us\", deadline_mode = true, \
+             offload = {offload} }}, {{ name = \"B\" }}]\n[[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n\
+             [[links]]\nends = [\"a\", \"b\"]\nrate = \"1 Gbit/s\"\n{}",
+            applications.collect::<String>()
+        );
+        let setup = Setup {
+            text,
+            seed: 1,
+            driver_queue: 1,
+        };
+        by_linux(&setup);
+        let scenario = Scenario::parse(&setup.text, "deadlines.toml").unwrap();
+        let port = Port::new(&scenario);
+        let (frames, _) = observed::simulate(&scenario, &port, Model::Linux, 1, 1);
+        let cycles = frames.len() / 50;
+        let outcomes = linux::outcomes(&port, &frames, 1);
+        let sent = outcomes.values();
+        let sent = sent.filter(|outcome| matches!(outcome, Outcome::Sent(_)));
+        assert_eq!(sent.count(), most_sent * cycles, "offload {offload}");
+    }
+}
+
 /// The driver has room for a class whose queue is empty and whose credit is negative: `sch_cbs` counts whole bytes then as well.
 #[test]
 fn credit_of_an_empty_queue_counts_when_the_driver_has_room() {

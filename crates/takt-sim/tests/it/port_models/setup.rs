@@ -227,7 +227,8 @@ fn timed() -> impl Strategy<Value = String> {
     let modes = select(vec![
         "offload = false",
         "offload = true",
-        "deadline_mode = true",
+        "deadline_mode = true, offload = false",
+        "deadline_mode = true, offload = true",
     ]);
     (modes, prop_oneof![Just(0u64), 0u64..300_000])
         .prop_map(|(mode, delta)| format!(", queue = \"etf\", delta = \"{delta} ns\", {mode}"))

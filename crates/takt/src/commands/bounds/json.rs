@@ -57,8 +57,10 @@ fn flow(flow: &FlowBound, queues: &[QueueBound], model: BoundsModel) -> Value {
     object.insert("flow".to_owned(), flow.name.as_str().into());
     object.insert("round_trip".to_owned(), flow.round_trip.into());
     object = with_delay(object, &flow.delay, model);
-    let first_bit = with_delay(Map::new(), &flow.from_first_bit, model);
-    object.insert("from_first_bit".to_owned(), first_bit.into());
+    if let Some(delay) = &flow.from_first_bit {
+        let delay = with_delay(Map::new(), delay, model);
+        object.insert("from_first_bit".to_owned(), delay.into());
+    }
     if let Some(delay) = &flow.application_round_trip {
         let delay = with_delay(Map::new(), delay, model);
         object.insert("application_round_trip".to_owned(), delay.into());

@@ -25,6 +25,7 @@ use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
 use takt_scenario::ScenarioFile;
+use takt_wakeup::WatchedCalls;
 
 use self::strays::StrayListener;
 use self::watched::Watched;
@@ -136,7 +137,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let launch_faults = check_port(request, &file, &control, sending)?;
     let launch_faults = launch_faults.into_iter().map(|(_, fault)| fault).collect();
     let recorder = match request.control.why {
-        true => Some(late_causes::start()?),
+        true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
     };
     if let Some(recorder) = &recorder {

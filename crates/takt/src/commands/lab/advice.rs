@@ -13,7 +13,9 @@ pub(super) fn explained(error: &LabError) -> Report {
 /// Explains an error of a run that is made from files.
 pub(super) fn explained_collected(error: &LabError) -> Report {
     match error {
-        LabError::Occupied(_) => explain::with_help(error, "Name another directory."),
+        LabError::Occupied(_) | LabError::NotEmpty(_) => {
+            explain::with_help(error, "Name another directory: a new or an empty one.")
+        }
         error => explained(error),
     }
 }
@@ -97,7 +99,9 @@ fn help(error: &LabError) -> String {
         LabError::Discipline { .. } => {
             "`takt tsn plan SCENARIO` prints the commands; docs/tsn.md lists known faults of kernels."
         }
-        LabError::Occupied(_) => "Choose another directory with --to.",
+        LabError::Occupied(_) | LabError::NotEmpty(_) => {
+            "Choose another directory with --to: a new or an empty one."
+        }
         LabError::Io { .. } => {
             "Choose another directory with --to, or check for free space on the disk."
         }

@@ -1,6 +1,7 @@
 //! `takt lab bundle DIRECTORY`.
 
-use std::fs;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Report};
@@ -16,13 +17,19 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let directory = &arguments.directory;
     let mut bundle = RunBundle::of(directory).map_err(|error| explained(&error))?;
     let options = ComparisonOptions::default();
-    let run = ComparedRun::read(directory, &options, &mut |_, _| {}, &mut |_| {});
+    // Verdicts are those of the packed files: nothing else of the directory can come into them, and whoever unpacks the archive gets
+    // the same.
+    let unpacked = tempfile::tempdir().into_diagnostic()?;
+    bundle
+        .unpack(unpacked.path())
+        .map_err(|error| explained(&error))?;
+    let run = ComparedRun::read(unpacked.path(), &options, &mut |_, _| {}, &mut |_| {});
     let mut run = run.map_err(|error| {
         explain::with_help(error, "`takt report` of this directory tells more.")
     })?;
-    // The page shows both: the path has the name of a user, and facts may have those of hosts.
+    drop(unpacked);
+    // The page shows the path.
     run.directory = PathBuf::from("run");
-    run.description = bundle.description().clone();
     let runs = [run];
     let mut rows = String::new();
     let mut lines = Rows::new(|line: String| rows.extend([line.as_str(), "\n"]), true);
@@ -38,7 +45,9 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
         Some(file) => file.clone(),
         None => default_file(directory),
     };
-    fs::write(&file, &archive).map_err(|error| {
+    // A file that is there may be another run, or no bundle at all.
+    let created = File::create_new(&file).and_then(|mut file| file.write_all(&archive));
+    created.map_err(|error| {
         let help = "Name another file with --to, and check for free space.";
         explain::with_help(format!("cannot write {}: {error}", file.display()), help)
     })?;

@@ -84,7 +84,8 @@ impl Sections<'_> {
         if is_loopback && self.measured(Measure::RoundTripTime) {
             self.round_trip("wire round trip", &statistics.round_trip);
             let from_first_bit = &statistics.round_trip_from_first_bit;
-            // Without a wait at the first port, both are the same.
+            // Without a wait at the first port, both are the same. No round trip is longer from the first bit, so equal sums, which
+            // extremes contain, mean that all are equal.
             if from_first_bit.delay.extremes != statistics.round_trip.delay.extremes {
                 self.round_trip("  from the first bit", from_first_bit);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use takt_rt::cyclic::Cycle;
-use takt_wakeup::{CycleWork, LateWatch, Recorder, late_queue};
+use takt_wakeup::{CycleWork, LateWatch, Recorder, WatchedCalls, late_queue};
 
 use crate::arguments::WakeUpArguments;
 use crate::commands::late_causes;
@@ -45,7 +45,7 @@ pub(super) fn record(
         let _ = watch_of.send(watch);
         receivers.push(receiver);
     }
-    let recorder = late_causes::start()?;
+    let recorder = late_causes::start(WatchedCalls::OnlySleep)?;
     let watched = recorder.watch(receivers);
     watched.map_err(|error| late_causes::refused(&error))?;
     Ok(recorder)
