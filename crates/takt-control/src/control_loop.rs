@@ -168,6 +168,7 @@ impl ControlLoop {
             last_error: None,
             fresh: 0,
             pending: None,
+            unread: 0,
             unread_sends: 0,
         };
         let mut report = ControlReport {
@@ -181,6 +182,7 @@ impl ControlLoop {
             refused: 0,
             last_refusal: None,
             unclaimed: None,
+            unread: 0,
             receive_losses: Losses::default(),
             attempts: 0,
             unmade: 0,
@@ -247,6 +249,7 @@ impl ControlLoop {
             send_losses,
             last_refusal: running.last_refusal.map(|error| error.to_string()),
             unclaimed: running.unclaimed,
+            unread: running.unread,
             page_faults: page_faults.minor + page_faults.major,
             received: running.received,
             refused: running.refused,

@@ -22,6 +22,7 @@ mod control_loop;
 mod deadline;
 mod error;
 mod inputs;
+mod late_limit;
 mod options;
 mod report;
 mod running;

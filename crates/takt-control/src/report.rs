@@ -41,6 +41,9 @@ pub struct ControlReport {
     /// First received message that is for no DataSetReader: its PublisherId, WriterGroup and DataSetWriter, `?` for parts
     /// that it does not have. `receive_losses` has the number of these messages.
     pub unclaimed: Option<String>,
+    /// Number of times that the thread was late, and messages came faster than it took them: it left the rest to its next
+    /// part of a cycle, with which values are older.
+    pub unread: u64,
     /// Received messages that were lost, by cause, at the links and in the Subscriber.
     pub receive_losses: Losses,
     /// Number of NetworkMessages that the loop made, or tried to make. Over UDP and Ethernet, each of them is in one of

@@ -17,6 +17,7 @@ use crate::added_latency::{AddedLatency, CyclePart};
 use crate::application::{ControlApplication, ControlCycle, ReceivedMessage, SentMessage};
 use crate::deadline::{Misses, Reaction};
 use crate::inputs::Inputs;
+use crate::late_limit::LateLimit;
 use crate::options::ControlOptions;
 use crate::report::LoopEnding;
 use crate::schedule::{Schedule, Step};
@@ -29,10 +30,6 @@ pub(crate) struct Links {
 
 /// Number of messages after which reports on dropped messages are read. The kernel has room for about a hundred reports.
 const REPORTS: u64 = 32;
-
-/// Number of messages after which a late thread takes no more of those that have come, so that a flood does not keep it.
-/// By default, the buffer of a socket has room for fewer.
-const MOST_LATE: usize = 1024;
 
 /// Error of a cycle, kept without formatting it.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +65,8 @@ pub(crate) struct Running {
     pub(crate) fresh: u64,
     /// Cycle in which the message that waits to be sent was made, and its launch time if it has one.
     pub(crate) pending: Option<(u64, Option<i64>)>,
+    /// Number of times that a late thread left messages in the kernel.
+    pub(crate) unread: u64,
     /// Number of messages sent since the reports on dropped ones were read.
     pub(crate) unread_sends: u64,
 }
@@ -164,13 +163,14 @@ impl Running {
         }
     }
 
-    /// Receives until a time on CLOCK_MONOTONIC. All that has come before is taken even if that time has passed.
+    /// Receives until a time on CLOCK_MONOTONIC. What has come before is taken even if that time has passed, up to a limit.
     fn receive(&mut self, until: i64, links: &mut Links, application: &mut dyn ControlApplication) {
         let waits_at = match links.receivers.as_slice() {
             [_] => Some(0),
             _ => None,
         };
-        let mut taken = 0;
+        let cycle = u64::try_from(self.schedule.cycle_nanos()).unwrap_or(0);
+        let mut late = LateLimit::new(Duration::from_nanos(cycle));
         loop {
             let mut now_taken = 0;
             let left = until.saturating_sub_unsigned(monotonic_nanos());
@@ -216,11 +216,14 @@ impl Running {
                 self.fresh += observer.accepted;
                 self.received += observer.accepted;
             }
-            taken += now_taken;
             // The check comes behind the attempt, so that a late thread takes what has come, too: all of it, because
-            // the newest message is the last one.
-            let is_late = left.is_zero() && (now_taken == 0 || taken >= MOST_LATE);
-            if is_late || links.receivers.is_empty() {
+            // the newest message is the last one, unless messages come faster than it takes them.
+            let is_late = left.is_zero();
+            if (is_late && now_taken == 0) || links.receivers.is_empty() {
+                return;
+            }
+            if is_late && late.is_reached(now_taken, monotonic_nanos()) {
+                self.unread += 1;
                 return;
             }
         }
@@ -288,7 +291,7 @@ impl Running {
         let handed_over_nanos = tai_nanos();
         let (messages, error) = match links.sender.flush() {
             Ok(messages) => (Some(messages), None),
-            // A message without room was handed over, too: in a trace, it is one that did not return.
+            // The application learns of a message without room, too.
             Err(LinkError::Full) => (Some(0), Some(LinkError::Full)),
             Err(error) => (None, Some(error)),
         };

@@ -126,6 +126,10 @@ impl ControlApplication for ScenarioApplication {
     }
 
     fn sent(&mut self, message: &SentMessage) {
+        if message.messages == 0 {
+            // It never left: the counters of the loop have it, and in a trace it would be lost on the wire.
+            return;
+        }
         let point = match self.end {
             LoopEnd::Publisher => TracePoint::T1,
             LoopEnd::Loopback => TracePoint::T5,
@@ -166,6 +170,10 @@ mod tests {
             assert_eq!(publisher.update(&cycle(number)), ControlFlow::Continue(()));
         }
         publisher.sent(&sent(40));
+        publisher.sent(&SentMessage {
+            messages: 0,
+            ..sent(41)
+        });
         publisher.sent(&sent(41));
         let counters = publisher
             .trace

@@ -75,6 +75,10 @@ pub enum WithoutRoom {
     /// They are discarded, and counted in [`LinkCounters::overflowed`](crate::LinkCounters::overflowed): for messages
     /// that the next one replaces. A message never waits for the flush of a newer one.
     Discard,
+    /// A message that is alone in its flush is discarded, as with `Discard`, because the next one replaces it. Several
+    /// ones stay queued, as with `Keep`: otherwise a port with room for a part of them would always take the first ones,
+    /// and the last ones would never leave.
+    DiscardAlone,
 }
 
 /// Treatment of launch times by the queueing discipline, which must be configured alike.

@@ -67,6 +67,11 @@ impl<C: Controls> SendQueue<C> {
         self.waiting.lengths.len() == self.batch
     }
 
+    /// Returns the number of messages that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.lengths.len() - self.first
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.lengths.is_empty()
     }

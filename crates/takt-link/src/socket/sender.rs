@@ -48,6 +48,8 @@ struct SocketSender<W, C> {
     queue: SendQueue<C>,
     max_message_size: usize,
     without_room: WithoutRoom,
+    /// True if messages were queued for the next flush beside the queued ones, because a batch was full.
+    has_more: bool,
     /// Number of messages sent that `flush` has not returned yet.
     unreported: usize,
     counters: LinkCounters,
@@ -66,6 +68,7 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
             queue,
             max_message_size,
             without_room: options.without_room,
+            has_more: false,
             unreported: 0,
             counters: LinkCounters::default(),
         })
@@ -73,6 +76,7 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
 
     /// Sends the queued messages.
     fn send_queued(&mut self) -> Result<(), LinkError> {
+        let waiting = self.queue.waiting();
         let result = match self.socket.get(|| self.way.open()) {
             Err(reason) => Err(LinkError::Down(reason)),
             Ok(socket) => match self.queue.flush(socket.as_fd(), &mut self.counters) {
@@ -82,7 +86,7 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
                     if sent > 0 {
                         self.socket.down = None;
                     }
-                    return self.discard_without_room();
+                    return self.discard_without_room(waiting);
                 }
                 Err(errno) => Err(self.socket.failed(errno)),
             },
@@ -91,10 +95,16 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
         result
     }
 
-    /// Discards the messages for which there was no room, if they are not to be kept.
+    /// Discards the messages for which there was no room, if they are not to be kept. `waiting` is the number of those
+    /// that the flush began with.
     #[inline]
-    fn discard_without_room(&mut self) -> Result<(), LinkError> {
-        if self.without_room == WithoutRoom::Keep || self.queue.is_empty() {
+    fn discard_without_room(&mut self, waiting: usize) -> Result<(), LinkError> {
+        let are_kept = match self.without_room {
+            WithoutRoom::Keep => true,
+            WithoutRoom::Discard => false,
+            WithoutRoom::DiscardAlone => waiting > 1 || self.has_more,
+        };
+        if are_kept || self.queue.is_empty() {
             return Ok(());
         }
         self.counters.overflowed += self.queue.clear();
@@ -105,6 +115,7 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
 impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
     fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
         if self.queue.is_full() {
+            self.has_more = true;
             self.send_queued()?;
         }
         self.queue.reserve(length)
@@ -112,6 +123,7 @@ impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
 
     fn flush(&mut self) -> Result<usize, LinkError> {
         let sent = self.send_queued();
+        self.has_more = false;
         let count = std::mem::take(&mut self.unreported);
         sent.map(|()| count)
     }
@@ -210,6 +222,65 @@ mod tests {
         queue(sender.as_mut(), CYCLES).unwrap();
         assert_eq!(sender.flush().unwrap(), 1);
         assert_eq!(received(&there), [CYCLES]);
+    }
+
+    /// Sends groups of four messages in each of many intervals through a port with room for fewer, and returns how often
+    /// each message of the group has come.
+    fn come_of_four(without_room: WithoutRoom) -> [u64; 4] {
+        let (mut sender, there) = sender(without_room);
+        // The port is full before the first interval.
+        loop {
+            queue(sender.as_mut(), 9).unwrap();
+            if sender.flush().is_err() {
+                break;
+            }
+        }
+        let mut come = [0; 4];
+        let mut bytes = [0; 8];
+        for _ in 0..CYCLES / 10 {
+            // Room for three messages.
+            for _ in 0..3 {
+                if there.recv(&mut bytes).is_ok()
+                    && let Some(count) = come.get_mut(u64::from_le_bytes(bytes) as usize)
+                {
+                    *count += 1;
+                }
+            }
+            for number in 0..4 {
+                let _ = queue(sender.as_mut(), number);
+            }
+            let _ = sender.flush();
+        }
+        come
+    }
+
+    #[test]
+    fn each_message_of_a_group_leaves_through_a_port_with_room_for_a_part_of_it() {
+        let come = come_of_four(WithoutRoom::DiscardAlone);
+        assert!(come.iter().all(|count| *count > 0), "{come:?}");
+        // The reason for this treatment.
+        let come = come_of_four(WithoutRoom::Discard);
+        assert_eq!(come[3], 0, "{come:?}");
+    }
+
+    #[test]
+    fn a_message_alone_does_not_wait_for_the_next_one() {
+        let (mut sender, there) = sender(WithoutRoom::DiscardAlone);
+        let mut number = 0;
+        let full = loop {
+            queue(sender.as_mut(), number).unwrap();
+            if let Err(error) = sender.flush() {
+                break error;
+            }
+            number += 1;
+            assert!(number < CYCLES);
+        };
+        assert!(matches!(full, LinkError::Full), "{full}");
+        assert_eq!(sender.counters().overflowed, 1);
+        assert_eq!(received(&there).len() as u64, number);
+        queue(sender.as_mut(), 77).unwrap();
+        assert_eq!(sender.flush().unwrap(), 1);
+        assert_eq!(received(&there), [77]);
     }
 
     #[test]

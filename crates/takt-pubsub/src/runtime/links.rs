@@ -60,9 +60,10 @@ pub fn writer_group_link(
     // `plan` has left them out.
     plan.options.launch_times = own.or(base.launch_times);
     let mut writers = group.data_set_writers.iter();
-    // A message with all values replaces the one before. Changes and events do not.
-    if writers.all(|writer| writer.key_frame_count == 1) {
-        plan.options.without_room = WithoutRoom::Discard;
+    // A message with all values replaces the one before. Changes and events do not, nor does one of several messages of
+    // the group, such as a chunk.
+    if writers.all(|writer| writer.key_frame_count == 1) && base.without_room == WithoutRoom::Keep {
+        plan.options.without_room = WithoutRoom::DiscardAlone;
     }
     if plan.address.has_topics() {
         let json = group

@@ -163,9 +163,7 @@ impl SubscriberThread {
                     link: index,
                     sender: sender_of(received.source, received.topic),
                 };
-                if let Some(time) = received.time {
-                    observer.link_time(time);
-                }
+                observer.link_time(received.time);
                 let outcome = subscriber.receive_from(
                     &origin,
                     Now::read(),

@@ -118,10 +118,10 @@ pub trait SubscriberObserver {
         let _ = received;
     }
 
-    /// Reports the time at which the kernel or the network card received the message whose DataSetMessages are reported next.
-    /// Connections without the property `ReceiveTimes` have none.
+    /// Reports the time at which the kernel or the network card received the message whose DataSetMessages are reported next;
+    /// `None` if it has none: without the property `ReceiveTimes` of the connection, or because its link did not measure it.
     #[cfg(feature = "runtime")]
-    fn link_time(&mut self, time: takt_link::ReceiveTime) {
+    fn link_time(&mut self, time: Option<takt_link::ReceiveTime>) {
         let _ = time;
     }
 

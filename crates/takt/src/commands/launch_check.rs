@@ -13,6 +13,8 @@ use crate::explain;
 
 /// Messages with launch times of one link.
 pub(super) struct LaunchedLink {
+    /// Name of the WriterGroup, or of the application.
+    pub(super) name: String,
     pub(super) address: Address,
     pub(super) options: LinkOptions,
     pub(super) mode: LaunchMode,
@@ -38,7 +40,8 @@ impl Fault {
     }
 }
 
-/// Checks the ports of links with launch times. With `force`, faults are logged and returned, for programs.
+/// Checks the ports of links with launch times. With `force`, faults are logged and returned with the names of their
+/// links, for programs.
 ///
 /// `configured` returns the command that configures an interface, if a scenario describes it.
 ///
@@ -48,7 +51,7 @@ pub(super) fn check(
     links: &[LaunchedLink],
     force: bool,
     configured: &dyn Fn(&str) -> Option<String>,
-) -> miette::Result<Vec<String>> {
+) -> miette::Result<Vec<(String, String)>> {
     if force && links.is_empty() {
         return Err(explain::with_help(
             "--force is for launch times, and no message has one",
@@ -68,7 +71,7 @@ pub(super) fn check(
                 return Err(explain::with_help(fault, fix));
             }
             tracing::warn!("launch times: {fault}");
-            texts.push(fault);
+            texts.push((link.name.clone(), fault));
         }
     }
     Ok(texts)

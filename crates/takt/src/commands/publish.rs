@@ -154,7 +154,11 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         .pub_sub
         .writer_groups()
         .map(|group| match arguments.control.json {
-            true => result(&group, &launch_faults).to_string(),
+            true => {
+                let own = launch_faults.iter().filter(|(name, _)| *name == group.name);
+                let own: Vec<&String> = own.map(|(_, fault)| fault).collect();
+                result(&group, &own).to_string()
+            }
             false => row(&group),
         })
         .collect();
@@ -169,28 +173,32 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     running.finish()
 }
 
-/// Checks the ports of all WriterGroups with launch times. Returns the faults that --force ignores.
+/// Checks the ports of all WriterGroups with launch times. Returns the faults that --force ignores, with the name
+/// CONNECTION/GROUP of each.
 fn check_ports(
     configuration: &PubSubConfiguration2DataType,
     options: &LinkOptions,
     force: bool,
-) -> miette::Result<Vec<String>> {
+) -> miette::Result<Vec<(String, String)>> {
     let mut plans = Vec::new();
     for connection in &configuration.connections {
         for group in connection.writer_groups.iter().filter(|it| it.enabled) {
             // A mistake in the configuration is explained by its start.
             let plan = writer_group_link(connection, group, options).ok();
             let launched = plan.and_then(|plan| Some((plan.options.launch_times?, plan)));
-            plans.extend(launched.map(|(mode, plan)| (mode, plan, launch_lead(group))));
+            let name = format!("{}/{}", connection.name, group.name);
+            plans.extend(launched.map(|(mode, plan)| (name, mode, plan, launch_lead(group))));
         }
     }
-    let link = |(mode, plan, lead): &(LaunchMode, LinkPlan, Option<Duration>)| LaunchedLink {
-        address: plan.address.clone(),
-        options: plan.options.clone(),
-        mode: *mode,
-        lead: lead.map_or(0, |lead| u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX)),
-    };
-    let links: Vec<_> = plans.iter().map(link).collect();
+    let link =
+        |(name, mode, plan, lead): (String, LaunchMode, LinkPlan, Option<Duration>)| LaunchedLink {
+            name,
+            address: plan.address,
+            options: plan.options,
+            mode,
+            lead: lead.map_or(0, |lead| u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX)),
+        };
+    let links: Vec<_> = plans.into_iter().map(link).collect();
     launch_check::check(&links, force, &|_| None)
 }
 
@@ -204,7 +212,7 @@ fn print_changes(states: &mut BTreeMap<String, PubSubState>, pub_sub: &PubSub) {
 }
 
 /// Returns the result of a WriterGroup for programs.
-fn result(group: &ComponentState, launch_faults: &[String]) -> Value {
+fn result(group: &ComponentState, launch_faults: &[&String]) -> Value {
     let statistics = &group.statistics;
     let of_writers = json!({
         "fastPathMessages": statistics.fixed,

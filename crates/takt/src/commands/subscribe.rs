@@ -292,8 +292,9 @@ struct Told {
 }
 
 impl SubscriberObserver for Told {
-    fn link_time(&mut self, time: ReceiveTime) {
-        self.link_time = Some(time);
+    fn link_time(&mut self, time: Option<ReceiveTime>) {
+        // Also if there is none: the time of the message before is not that of this one.
+        self.link_time = time;
     }
 
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {

@@ -82,6 +82,32 @@ pub fn a_group_has_launch_times_only_at_a_port_that_keeps_them() {
     }
     let forced = start(launched, &["--force", "--json"], None).expect_success();
     assert!(forced.contains("has no ETF"), "{forced}");
+    // A group without launch times has no fault of another one.
+    let forced: Value = serde_json::from_str(forced.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        forced["launchFaults"].as_array().unwrap().len(),
+        1,
+        "{forced}"
+    );
+    let second = r#"launch_times = "strict"
+
+        [[connections.writer_groups.data_set_writers]]
+        data_set_writer_id = 1
+        data_set_name = "Numbers"
+
+        [[connections.writer_groups]]
+        name = "Slow"
+        writer_group_id = 2
+        publishing_interval = "50ms"
+    "#;
+    let two = start(second, &["--force", "--json"], None).expect_success();
+    let results = two
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let faults: Vec<_> = results
+        .filter_map(|it| Some(it.get("launchFaults")?.as_array()?.len()))
+        .collect();
+    assert_eq!(faults, [1, 0], "{two}");
     let kept = start(launched, &["--json"], Some(ETF)).expect_success();
     let last: Value = serde_json::from_str(kept.lines().last().unwrap()).unwrap();
     assert_eq!(last["launchFaults"], serde_json::json!([]), "{kept}");

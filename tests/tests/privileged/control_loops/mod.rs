@@ -49,6 +49,7 @@ pub(crate) fn tests() -> Vec<Test> {
         strays::another_group_of_ethernet_is_named,
         strays::another_number_of_fields_is_no_torn_data,
         strays::another_writer_group_is_named,
+        strays::another_application_elsewhere_is_no_error,
         wire::frames_have_the_tag_and_the_length_of_the_scenario,
         wire::frames_have_the_messages_of_udp,
         tsn::a_missing_discipline_is_explained_and_the_earlier_state_restored,

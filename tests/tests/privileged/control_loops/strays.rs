@@ -1,16 +1,34 @@
 //! Messages that are not for this end: the loopback names them, instead of silence.
 
+use std::time::{Duration, Instant};
+
 use takt_tests::Sandbox;
 use takt_tests::network::HostPair as Network;
-use takt_tests::process::Process;
+use takt_tests::process::{Finished, Process};
 
 use super::ends::start;
 use crate::control_loops::PATIENCE;
+
+/// Waits until the second host has received many frames, so that the first one publishes.
+fn wait_for_messages(network: &Network) {
+    let begin = Instant::now();
+    loop {
+        let shown = network.second.run("ip", "-j -s link show dev takt1");
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let packets = shown.pointer("/0/stats64/rx/packets");
+        if packets.and_then(serde_json::Value::as_u64) > Some(50) {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{shown}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
 
 /// Runs a loopback beside a Publisher with these arguments, and returns the error of the loopback.
 fn heard(arguments: &[&str], more: &[&str]) -> String {
     let (network, sandbox) = (Network::new(), Sandbox::new());
     let publisher = start(&network.first, &sandbox, "publish", arguments);
+    wait_for_messages(&network);
     let arguments = [&["--for", "1500ms"], more].concat();
     let loopback = start(&network.second, &sandbox, "loopback", &arguments);
     let finished = loopback.finish(PATIENCE);
@@ -70,6 +88,24 @@ pub fn another_number_of_fields_is_no_torn_data() {
 }
 
 pub fn another_writer_group_is_named() {
+    let finished = beside_a_stranger("opc.eth://01-00-5E-00-54-01:1.3");
+    let error = finished.expect_failure();
+    let words: Vec<&str> = error.split_whitespace().filter(|it| *it != "│").collect();
+    has(
+        &words.join(" "),
+        &["messages came from 1/4/", "takes those of 1/1/1"],
+    );
+}
+
+pub fn another_application_elsewhere_is_no_error() {
+    let finished = beside_a_stranger("opc.eth://01-00-5E-00-54-09:5.3");
+    let warnings = finished.stderr.clone();
+    let shown = format!("{warnings}{}", finished.expect_success());
+    has(&shown, &["no message came", "01-00-5E-00-54-09 in VLAN 5"]);
+}
+
+/// Runs a loopback beside a Publisher with another WriterGroup, to this address.
+fn beside_a_stranger(address: &str) -> Finished {
     let (network, sandbox) = (Network::new(), Sandbox::new());
     let text = r#"
         [[published_data_sets]]
@@ -78,7 +114,7 @@ pub fn another_writer_group_is_named() {
 
         [[connections]]
         publisher_id = 1
-        address = "opc.eth://01-00-5E-00-54-01:1.3"
+        address = "ADDRESS"
         network_interface = "takt0"
 
         [[connections.writer_groups]]
@@ -91,17 +127,13 @@ pub fn another_writer_group_is_named() {
         data_set_name = "Counters"
     "#;
     let file = sandbox.data_directory().join("stranger.toml");
-    std::fs::write(&file, text).unwrap();
+    std::fs::write(&file, text.replace("ADDRESS", address)).unwrap();
     let arguments = ["publish", file.to_str().unwrap(), "--simulate"];
     let mut command = network.first.takt(&sandbox, &arguments);
     let stranger = Process::spawn("takt publish", &mut command);
+    wait_for_messages(&network);
     let loopback = start(&network.second, &sandbox, "loopback", &["--for", "1500ms"]);
     let finished = loopback.finish(PATIENCE);
     drop(stranger);
-    let error = finished.expect_failure();
-    let words: Vec<&str> = error.split_whitespace().filter(|it| *it != "│").collect();
-    has(
-        &words.join(" "),
-        &["messages came from 1/4/", "takes those of 1/1/1"],
-    );
+    finished
 }

@@ -135,6 +135,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let running = control.open(request.end, &input, &published, options);
     let mut running = running.map_err(refused)?;
     let launch_faults = check_port(request, &file, &control, sending)?;
+    let launch_faults = launch_faults.into_iter().map(|(_, fault)| fault).collect();
     let recorder = match request.control.why {
         true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
@@ -155,7 +156,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
         LoopEnd::Loopback => &control.addresses().there,
     };
     let interface = request.control.interface.as_deref();
-    let mut strays = StrayListener::new(at, interface);
+    let mut strays = StrayListener::new(at, control.received_from(request.end), interface);
     wait_for(wait, &interrupt);
     let report = on_its_thread(request, running, &mut application, &mut strays, &interrupt)?;
     let result = result::LoopResult {
@@ -239,7 +240,7 @@ fn check_port(
     file: &ScenarioFile,
     control: &ScenarioLoop,
     sending: Sending,
-) -> miette::Result<Vec<String>> {
+) -> miette::Result<Vec<(String, String)>> {
     let arguments = request.control;
     let LoopAddresses { there, back } = control.addresses();
     let to = match request.end {
@@ -258,6 +259,7 @@ fn check_port(
         ..LinkOptions::default()
     };
     let link = LaunchedLink {
+        name: control.application().name.clone(),
         address,
         options,
         mode,

@@ -57,6 +57,12 @@ impl LoopResult<'_> {
         if self.application.other_fields > 0 && self.mismatch().is_none() {
             tracing::warn!("receiving: {}", self.other_fields());
         }
+        if report.unread > 0 {
+            tracing::warn!(
+                "receiving: messages came faster than the thread took them, in {} parts of cycles; values are older then",
+                report.unread
+            );
+        }
         if let Some(reason) = &report.last_refusal {
             tracing::warn!(
                 "receiving: {} messages were refused: {reason}",
@@ -105,7 +111,9 @@ impl LoopResult<'_> {
                 output::escaped(unclaimed)
             ));
         }
-        let most = self.strays.iter().max_by_key(|stray| stray.count)?;
+        let peer = self.control.received_from(self.end);
+        let strays = self.strays.iter().filter(|stray| stray.is_from(&peer));
+        let most = strays.max_by_key(|stray| stray.count)?;
         Some(format!(
             "no message came to {}; of those at the interface, {most}",
             place_of(self.at)
@@ -189,6 +197,7 @@ impl LoopResult<'_> {
             "pageFaults": report.page_faults,
             "received": report.received,
             "refused": report.refused,
+            "timesFlooded": report.unread,
             "lastRefusal": report.last_refusal,
             "otherFields": {
                 "count": application.other_fields,
@@ -291,6 +300,11 @@ impl LoopResult<'_> {
             output::warning(
                 "no message came: start the other end with the same scenario and addresses",
             );
+            // Another application, most likely: it is no fault of this end.
+            let most = self.strays.iter().max_by_key(|stray| stray.count);
+            if let Some(most) = most {
+                output::warning(format!("other messages were heard: {most}"));
+            }
         }
         for preparation in &report.preparations {
             if let Some(problem) = &preparation.problem {

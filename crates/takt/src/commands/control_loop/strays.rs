@@ -36,6 +36,8 @@ pub(super) struct StrayListener {
     interface: String,
     /// Address of this end.
     own: (MacAddress, u16),
+    /// PublisherId, WriterGroupId and DataSetWriterId of the other end, joined by `/`.
+    peer: String,
     begin: Instant,
     listener: Option<FrameListener>,
     strays: Vec<Stray>,
@@ -43,13 +45,14 @@ pub(super) struct StrayListener {
 
 impl StrayListener {
     /// Creates a listener for an end that receives at this address; `None` if it does not receive frames of Ethernet.
-    pub(super) fn new(address: &str, interface: Option<&str>) -> Option<Self> {
+    pub(super) fn new(address: &str, peer: String, interface: Option<&str>) -> Option<Self> {
         let Ok(Address::Ethernet { host, vlan }) = Address::parse(address) else {
             return None;
         };
         Some(Self {
             interface: interface?.to_owned(),
             own: (host, vlan.map_or(0, |tag| tag.id)),
+            peer,
             begin: Instant::now(),
             listener: None,
             strays: Vec::new(),
@@ -65,9 +68,9 @@ impl StrayListener {
             // Without rights the links had not been opened; an interface that is gone is reported by them.
             self.listener = FrameListener::open_received_uadp(&self.interface).ok();
         }
-        let (own, strays) = (self.own, &mut self.strays);
+        let (own, peer, strays) = (self.own, self.peer.as_str(), &mut self.strays);
         if let Some(listener) = &mut self.listener {
-            let _ = listener.listen(Duration::ZERO, &mut |frame| note(&frame, own, strays));
+            let _ = listener.listen(Duration::ZERO, &mut |frame| note(&frame, own, peer, strays));
         }
     }
 
@@ -77,7 +80,7 @@ impl StrayListener {
     }
 }
 
-fn note(frame: &HeardFrame<'_>, own: (MacAddress, u16), strays: &mut Vec<Stray>) {
+fn note(frame: &HeardFrame<'_>, own: (MacAddress, u16), peer: &str, strays: &mut Vec<Stray>) {
     let Some((destination, vlan, message)) = parts(frame) else {
         return;
     };
@@ -99,7 +102,7 @@ fn note(frame: &HeardFrame<'_>, own: (MacAddress, u16), strays: &mut Vec<Stray>)
     };
     if let Some(known) = strays.iter_mut().find(|known| known.is_like(&stray)) {
         known.count += 1;
-    } else if strays.len() < MOST {
+    } else if strays.len() < MOST || stray.is_from(peer) {
         strays.push(Stray { count: 1, ..stray });
     }
 }
@@ -128,6 +131,13 @@ impl Stray {
         (self.destination, self.vlan) == (other.destination, other.vlan)
             && self.publisher == other.publisher
             && self.group == other.group
+    }
+
+    /// Returns true if the messages have the PublisherId and the WriterGroup of the other end (`peer`): the ends then use
+    /// different addresses. Messages of others prove nothing, because an interface may have many of them.
+    pub(super) fn is_from(&self, peer: &str) -> bool {
+        let mut parts = peer.split('/');
+        (parts.next(), parts.next()) == (Some(self.publisher.as_str()), Some(self.group.as_str()))
     }
 
     /// Returns the object for programs.
@@ -166,5 +176,28 @@ pub(super) fn place_of(address: &str) -> String {
     match Address::parse(address) {
         Ok(Address::Ethernet { host, vlan }) => place(host, vlan.map_or(0, |tag: VlanTag| tag.id)),
         _ => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_other_end_elsewhere_is_evidence() {
+        let stray = |publisher: &str, group: &str| Stray {
+            destination: MacAddress([1, 0, 0x5E, 0, 0x54, 9]),
+            vlan: 5,
+            publisher: publisher.to_owned(),
+            group: group.to_owned(),
+            count: 3,
+        };
+        assert!(stray("1", "1").is_from("1/1/1"));
+        for (publisher, group) in [("1", "4"), ("2", "1"), ("?", "?"), ("11", "1"), ("1", "11")] {
+            assert!(
+                !stray(publisher, group).is_from("1/1/1"),
+                "{publisher}/{group}"
+            );
+        }
     }
 }
