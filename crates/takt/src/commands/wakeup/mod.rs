@@ -23,6 +23,8 @@ const STEP: Duration = Duration::from_millis(500);
 
 /// Width of the progress line.
 const WIDTH: usize = 78;
+/// Characters of the longest latency of all other cores, with its name.
+const OTHERS: usize = 18;
 
 pub fn run(arguments: &WakeUpArguments) -> miette::Result<()> {
     if let Some(kind) = arguments.as_load {
@@ -112,8 +114,10 @@ fn progress_line(threads: &[ThreadProgress], interval: Duration) -> String {
         let micros = it.longest_nanos as f64 / 1000.0;
         let core = it.core.map(|core| format!("core {core} "));
         let part = format!("  {}{micros:.1}", core.unwrap_or_default());
-        // The rest of many cores is one number.
-        if line.chars().count() + part.chars().count() + 16 > WIDTH {
+        // The rest of many cores is one number, for which there has to be room.
+        let is_last = index + 1 == threads.len();
+        let room = if is_last { 0 } else { OTHERS };
+        if line.chars().count() + part.chars().count() + room > WIDTH {
             let rest = threads.iter().skip(index).map(|it| it.longest_nanos).max();
             let rest = rest.unwrap_or(0) as f64 / 1000.0;
             return format!("{line}  others {rest:.1}");
