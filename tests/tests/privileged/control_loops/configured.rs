@@ -92,7 +92,7 @@ pub fn a_group_has_launch_times_only_at_a_port_that_keeps_them() {
     let second = r#"launch_times = "strict"
 
         [[connections.writer_groups.data_set_writers]]
-        data_set_writer_id = 1
+        data_set_writer_id = 2
         data_set_name = "Numbers"
 
         [[connections.writer_groups]]
