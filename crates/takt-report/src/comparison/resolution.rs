@@ -101,7 +101,10 @@ mod tests {
         let virtual_time = resolution("uml");
         assert_eq!(virtual_time.one_way(7), 7008);
         assert_eq!(virtual_time.round_trip(RoundTripKind::Wire, 14), 14_025);
-        assert_eq!(virtual_time.round_trip(RoundTripKind::Application, 14), 14_035);
+        assert_eq!(
+            virtual_time.round_trip(RoundTripKind::Application, 14),
+            14_035
+        );
         assert_eq!(virtual_time.one_way(usize::MAX), i64::MAX);
     }
 }
