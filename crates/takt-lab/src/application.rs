@@ -14,7 +14,7 @@ use crate::torn_data::TornData;
 
 /// Publisher, which counts in each cycle, or loopback, which sends the last received counter back.
 ///
-/// It compares all fields of each message. Torn data ends the loop. A message with another number of fields is of another
+/// All fields of each message are compared. Torn data ends the loop. A message with another number of fields is of another
 /// sender: it is counted, and not sent back.
 #[derive(Debug)]
 pub struct ScenarioApplication {

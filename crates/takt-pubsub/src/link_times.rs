@@ -28,7 +28,7 @@ pub(crate) const RECEIVE_CLOCKS: [&str; 2] = ["software", "hardware"];
 /// Returns the property of this name as one of these words; `None` if there is no such property.
 ///
 /// # Errors
-/// It has another value.
+/// The property has another value.
 pub(crate) fn word_property(
     properties: &[KeyValuePair],
     name: &'static str,

@@ -1,8 +1,8 @@
 //! Driver and hardware of a port: frames that disciplines have handed over, which wait for the link, for their launch time and for
 //! gates of the device.
 //!
-//! It does what the lab's link device does (`crates/takt-lab/uml/takt_link/takt_link_offload.c`); `docs/lab.md` tells which part of that
-//! an Intel I210 does.
+//! The model is the lab's link device (`crates/takt-lab/uml/takt_link/takt_link_offload.c`). `docs/lab.md` tells which part of that is as
+//! in an Intel I210.
 
 use std::collections::VecDeque;
 

@@ -8,9 +8,9 @@ use crate::trace::event::{KernelName, KernelThread, SOFTIRQS, Vector};
 /// State of a processor whose timer is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WhileLate {
-    /// It idled: the way out of the idle state took long, or a hypervisor ran something else. The kernel cannot tell these apart.
+    /// The processor idled: the way out of the idle state took long, or a hypervisor ran something else. The kernel cannot tell these apart.
     Idle,
-    /// It ran a thread: with interrupts off, or a hypervisor ran something else. The kernel cannot tell these apart.
+    /// The processor ran a thread: with interrupts off, or a hypervisor ran something else. The kernel cannot tell these apart.
     Thread(KernelThread),
 }
 

@@ -90,15 +90,15 @@ impl fmt::Display for KernelThread {
 /// Reason for which a thread left its processor (`prev_state` of `sched_switch`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// It can go on, and another thread took the processor.
+    /// Another thread took the processor from a thread that could go on.
     Preempted,
-    /// It sleeps until something wakes it up.
+    /// The thread sleeps until something wakes it up.
     Sleeping,
-    /// It waits for something that no signal ends, such as a disk or a lock of the kernel.
+    /// The thread waits for something that no signal ends, such as a disk or a lock of the kernel.
     Blocked,
-    /// A signal or a debugger stopped it.
+    /// A signal or a debugger stopped the thread.
     Stopped,
-    /// It ended.
+    /// The thread ended.
     Dead,
 }
 
@@ -191,15 +191,15 @@ pub enum TraceEvent {
         /// Name of its handler.
         name: KernelName,
     },
-    /// It ends.
+    /// The interrupt of a device ends.
     InterruptEnd,
     /// An interrupt of the processor begins.
     VectorBegin(Vector),
-    /// It ends.
+    /// The interrupt of the processor ends.
     VectorEnd(Vector),
     /// A softirq begins, with its number.
     Softirq(u8),
-    /// It ends.
+    /// The softirq ends.
     SoftirqEnd(u8),
     /// The current thread has a page fault.
     PageFault,

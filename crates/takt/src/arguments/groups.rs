@@ -202,7 +202,7 @@ pub enum LaboratoryGroup {
     Lab(LabCommand),
     /// Measure how late real-time threads wake up on this host.
     ///
-    /// It is the measurement of cyclictest. A scenario reads the histogram as its `wake_up_latency`.
+    /// The measurement is that of cyclictest. A scenario reads the histogram as its `wake_up_latency`.
     #[command(
         name = "wakeup",
         after_help = "Examples:\n  \
