@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::comparison::{
-    ComparedBound, ComparedRun, LossShares, OneWayComparison, Requirement, RoundTripComparison,
-    TimeSummary,
+    ComparedBound, ComparedDelay, ComparedRun, LossShares, OneWayComparison, Requirement,
+    RoundTripComparison, TimeSummary,
 };
 use crate::entries::Entry;
 
@@ -20,9 +20,7 @@ pub(crate) fn of(
     let settings = case.settings.iter();
     let settings = settings.map(|(name, value)| (name.clone(), value.as_str().into()));
     let reasons = run.not_comparable.iter().map(ToString::to_string);
-    let measured = trip.measured.as_ref();
-    let simulated = trip.simulated.as_ref();
-    json!({
+    let mut value = json!({
         "directory": run.directory.display().to_string(),
         "scenario": description.scenario,
         "backend": description.backend,
@@ -38,17 +36,6 @@ pub(crate) fn of(
         "round_trip": trip.kind.name(),
         "sent_stamp": case.sent_stamp,
         "not_comparable": reasons.collect::<Vec<_>>(),
-        "bound": bound(&trip.bound),
-        "simulated": simulated.map(|it| times(&it.delay, it.jitter.as_ref())),
-        "simulated_longest_ns": simulated.map(|it| it.longest),
-        "simulation_above_bound": trip.is_simulation_above(),
-        "measured": measured.map(|it| times(&it.delay, it.jitter.as_ref())),
-        "longest_ns": trip.longest.first().map(|it| it.nanos),
-        "longest_counter": trip.longest.first().map(|it| it.counter),
-        "delays": trip.count,
-        "above_bound": trip.above_bound,
-        "is_error": run.is_comparable() && trip.above_bound > 0 || trip.is_simulation_above(),
-        "resolution_ns": trip.resolution,
         "one_way": entry.application.one_way.iter().map(|way| one_way(run, way)).collect::<Vec<_>>(),
         "assumptions_broken_by_linux": case.broken,
         "losses": {
@@ -56,24 +43,43 @@ pub(crate) fn of(
             "measured": losses(&entry.application.measured_losses),
         },
         "requirements": requirements.iter().map(|it| requirement(it, entry)).collect::<Vec<_>>(),
-    })
+    });
+    add(&mut value, delay(run, &trip.delay));
+    add(
+        &mut value,
+        json!({ "simulation_above_bound": trip.delay.is_simulation_above() }),
+    );
+    value
 }
 
 fn one_way(run: &ComparedRun, way: &OneWayComparison) -> Value {
-    let measured = way.measured.as_ref();
+    let mut value = json!({ "name": way.name });
+    add(&mut value, delay(run, &way.delay));
+    value
+}
+
+/// Returns the members of a round trip and of one way alike.
+fn delay(run: &ComparedRun, delay: &ComparedDelay) -> Value {
+    let (measured, simulated) = (delay.measured.as_ref(), delay.simulated.as_ref());
     json!({
-        "name": way.name,
-        "bound": bound(&way.bound),
-        "simulated": way.simulated.as_ref().map(|it| times(&it.delay, it.jitter.as_ref())),
-        "simulated_longest_ns": way.simulated.map(|it| it.longest),
+        "bound": bound(&delay.bound),
+        "simulated": simulated.map(|it| times(&it.delay, it.jitter.as_ref())),
+        "simulated_longest_ns": simulated.map(|it| it.longest),
         "measured": measured.map(|it| times(&it.delay, it.jitter.as_ref())),
-        "longest_ns": way.longest.map(|it| it.nanos),
-        "longest_counter": way.longest.map(|it| it.counter),
-        "delays": way.count,
-        "above_bound": way.above_bound,
-        "resolution_ns": way.resolution,
-        "is_error": run.is_comparable() && way.above_bound > 0 || way.is_simulation_above(),
+        "longest_ns": delay.longest.first().map(|it| it.nanos),
+        "longest_counter": delay.longest.first().map(|it| it.counter),
+        "delays": delay.count,
+        "above_bound": delay.above_bound,
+        "is_error": run.is_comparable() && delay.above_bound > 0 || delay.is_simulation_above(),
+        "resolution_ns": delay.resolution,
     })
+}
+
+/// Adds the members of `more` to an object.
+fn add(object: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+        object.extend(more);
+    }
 }
 
 fn bound(bound: &ComparedBound) -> Value {

@@ -23,7 +23,7 @@ mod tables;
 mod trace_points;
 
 pub use comparison::{
-    ComparedApplication, ComparedBound, ComparedCase, ComparedRun, ComparisonError,
+    ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun, ComparisonError,
     ComparisonOptions, Criterion, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
     NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison, RoundTripKind,
     RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,

@@ -119,10 +119,7 @@ fn summary(page: &mut Page, run: &ComparedRun) {
     } else if run.violations().is_empty() {
         // With violations, the errors above are the result.
         let applications = run.cases.iter().flat_map(|it| &it.applications);
-        let judged = applications.flat_map(|it| {
-            let trips = it.round_trips.iter().map(|trip| (trip.count, &trip.bound));
-            trips.chain(it.one_way.iter().map(|way| (way.count, &way.bound)))
-        });
+        let judged = applications.flat_map(|it| it.delays().map(|(_, it)| (it.count, &it.bound)));
         let judged: Vec<(u64, &ComparedBound)> = judged.collect();
         let with_bound = judged.iter();
         let with_bound = with_bound.filter(|(count, bound)| *count > 0 && bound.nanos().is_some());
@@ -188,7 +185,7 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
         );
         page.table(&tables::round_trips(run, &entries, kind), &caption);
         let reasons = entries.all.iter().filter_map(|entry| {
-            let reason = match &entry.application.round_trip(kind).bound {
+            let reason = match &entry.application.round_trip(kind).delay.bound {
                 ComparedBound::Finite(_) => return None,
                 ComparedBound::Infinite(reason) => format!("infinite: {reason}"),
                 ComparedBound::Unknown(reason) => format!("unknown: {reason}"),
@@ -301,8 +298,8 @@ fn details(
     if !all && chosen.len() > DETAILED {
         let key = |entry: &&Entry<'_>| {
             let trips = &entry.application.round_trips;
-            let above = trips.iter().map(|it| it.above_bound).sum::<u64>();
-            let longest = trips.iter().filter_map(|it| it.longest.first());
+            let above = trips.iter().map(|it| it.delay.above_bound).sum::<u64>();
+            let longest = trips.iter().filter_map(|it| it.delay.longest.first());
             Reverse((above, longest.map(|it| it.nanos).max()))
         };
         chosen.sort_by_key(key);

@@ -5,8 +5,8 @@ use takt_figures::number::trimmed;
 use takt_figures::{Column, Table};
 
 use crate::comparison::{
-    ComparedBound, ComparedRun, LossShares, Requirement, RoundTripComparison, RoundTripKind,
-    TimeSummary, Verdict,
+    ComparedBound, ComparedDelay, ComparedRun, LossShares, Requirement, RoundTripKind, TimeSummary,
+    Verdict,
 };
 use crate::entries::{Entries, Entry};
 use crate::trace_points::place;
@@ -61,32 +61,11 @@ pub(crate) fn bound(bound: &ComparedBound) -> String {
 /// Returns bound, simulation and measurement of one kind of round trip.
 pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundTripKind) -> Table {
     let mut columns = leading(entries);
-    let name = |what: &str| format!("{what}, {}", kind.name());
-    let number =
-        |heading: &str, group: &str| Column::number(heading).unit(MICROS).group(name(group));
-    columns.push(number("sound", "bound"));
-    columns.extend(["median", "worst"].map(|it| number(it, "simulated")));
-    columns.extend(["median", "p99", "longest"].map(|it| number(it, "measured")));
-    columns.push(Column::number("margin to the bound").unit(MICROS));
-    columns.push(Column::text("verdict"));
+    columns.extend(of_delay(|answer| format!("{answer}, {}", kind.name())));
     let mut table = Table::new(columns);
     for entry in &entries.all {
-        let trip = entry.application.round_trip(kind);
-        let measured = trip.measured.as_ref().map(|it| it.delay);
-        let simulated = trip.simulated.map(|it| it.delay);
-        let margin = trip.bound.nanos().zip(trip.longest_nanos());
-        let margin = margin.map(|(bound, longest)| bound - longest);
         let mut cells = leading_cells(entries, entry);
-        cells.extend([
-            bound(&trip.bound),
-            micros(simulated.map(|it| it.median)),
-            micros(trip.simulated.map(|it| it.longest)),
-            micros(measured.map(|it| it.median)),
-            micros(measured.map(|it| it.p99)),
-            micros(trip.longest_nanos()),
-            micros(margin),
-            verdict(run, trip),
-        ]);
+        cells.extend(delay_cells(run, &entry.application.round_trip(kind).delay));
         table.row(cells);
     }
     table
@@ -96,66 +75,55 @@ pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundT
 pub(crate) fn one_way(run: &ComparedRun, entries: &Entries<'_>) -> Table {
     let mut columns = leading(entries);
     columns.push(Column::text("way"));
-    let number = |heading: &str, group: &str| Column::number(heading).unit(MICROS).group(group);
-    columns.push(number("sound", "bound"));
-    columns.extend(["median", "worst"].map(|it| number(it, "simulated")));
-    columns.extend(["median", "p99", "longest"].map(|it| number(it, "measured")));
-    columns.push(Column::number("margin to the bound").unit(MICROS));
-    columns.push(Column::text("verdict"));
+    columns.extend(of_delay(str::to_owned));
     let mut table = Table::new(columns);
     for entry in &entries.all {
         for way in &entry.application.one_way {
-            let measured = way.measured.as_ref().map(|it| it.delay);
-            let margin = way.bound.nanos().zip(way.longest_nanos());
             let mut cells = leading_cells(entries, entry);
-            cells.extend([
-                way.name.trim_end_matches(" on the wire").to_owned(),
-                bound(&way.bound),
-                micros(way.simulated.map(|it| it.delay.median)),
-                micros(way.simulated.map(|it| it.longest)),
-                micros(measured.map(|it| it.median)),
-                micros(measured.map(|it| it.p99)),
-                micros(way.longest_nanos()),
-                micros(margin.map(|(bound, longest)| bound - longest)),
-                judged(
-                    run,
-                    &way.bound,
-                    way.is_simulation_above(),
-                    way.count,
-                    way.above_bound,
-                ),
-            ]);
+            cells.push(way.name.trim_end_matches(" on the wire").to_owned());
+            cells.extend(delay_cells(run, &way.delay));
             table.row(cells);
         }
     }
     table
 }
 
-fn verdict(run: &ComparedRun, trip: &RoundTripComparison) -> String {
-    let is_simulation_above = trip.is_simulation_above();
-    judged(
-        run,
-        &trip.bound,
-        is_simulation_above,
-        trip.count,
-        trip.above_bound,
-    )
+/// Returns the columns of bound, simulation, measurement and verdict. `group` names the group of an answer.
+fn of_delay(group: impl Fn(&str) -> String) -> Vec<Column> {
+    let number =
+        |heading: &str, answer: &str| Column::number(heading).unit(MICROS).group(group(answer));
+    let mut columns = vec![number("sound", "bound")];
+    columns.extend(["median", "worst"].map(|it| number(it, "simulated")));
+    columns.extend(["median", "p99", "longest"].map(|it| number(it, "measured")));
+    columns.push(Column::number("margin to the bound").unit(MICROS));
+    columns.push(Column::text("verdict"));
+    columns
 }
 
-/// Returns the verdict on delays: `count` were measured, and `above` of them are above the bound.
-fn judged(
-    run: &ComparedRun,
-    bound: &ComparedBound,
-    is_simulation_above: bool,
-    count: u64,
-    above: u64,
-) -> String {
-    let text = match bound {
+/// Returns the cells of the columns of [`of_delay`].
+fn delay_cells(run: &ComparedRun, delay: &ComparedDelay) -> [String; 8] {
+    let measured = delay.measured.as_ref().map(|it| it.delay);
+    let margin = delay.bound.nanos().zip(delay.longest_nanos());
+    [
+        bound(&delay.bound),
+        micros(delay.simulated.map(|it| it.delay.median)),
+        micros(delay.simulated.map(|it| it.longest)),
+        micros(measured.map(|it| it.median)),
+        micros(measured.map(|it| it.p99)),
+        micros(delay.longest_nanos()),
+        micros(margin.map(|(bound, longest)| bound - longest)),
+        verdict(run, delay),
+    ]
+}
+
+/// Returns the verdict on measured and simulated delays.
+fn verdict(run: &ComparedRun, delay: &ComparedDelay) -> String {
+    let text = match &delay.bound {
         // First: the simulation is of the scenario alone, so it is comparable whatever the run was.
-        _ if is_simulation_above => "\u{2717} simulation above the bound",
+        _ if delay.is_simulation_above() => "\u{2717} simulation above the bound",
         _ if !run.is_comparable() => "not comparable",
-        _ if count == 0 => "not measured",
-        ComparedBound::Finite(_) if above > 0 => "\u{2717} above the bound",
+        _ if delay.count == 0 => "not measured",
+        ComparedBound::Finite(_) if delay.above_bound > 0 => "\u{2717} above the bound",
         ComparedBound::Finite(_) => "\u{2713} below the bound",
         ComparedBound::Infinite(_) | ComparedBound::Unknown(_) => "no bound",
     };
@@ -172,7 +140,7 @@ pub(crate) fn jitter(entries: &Entries<'_>, kind: RoundTripKind) -> Table {
     }
     let mut table = Table::new(columns);
     for entry in &entries.all {
-        let trip = entry.application.round_trip(kind);
+        let trip = &entry.application.round_trip(kind).delay;
         let mut cells = leading_cells(entries, entry);
         let simulated = trip.simulated.and_then(|it| it.jitter);
         let measured = trip.measured.as_ref().and_then(|it| it.jitter);
@@ -199,7 +167,8 @@ pub(crate) fn parts(entries: &Entries<'_>) -> Table {
         let application = entry.application;
         for it in &application.parts {
             let (name, delay) = (it.interval.name, &it.delay);
-            let way = application.one_way.iter().find(|way| way.name == name);
+            let mut ways = application.one_way.iter();
+            let way = ways.find(|way| way.name == name).map(|way| &way.delay);
             let simulated = way.and_then(|way| way.simulated).map(|it| it.delay.max);
             let mut cells = leading_cells(entries, entry);
             let points = format!("{:?} \u{2212} {:?}", it.interval.to, it.interval.from);

@@ -6,7 +6,7 @@ use crate::comparison::{ComparedApplication, RoundTripKind};
 
 /// Returns the histogram of one kind of round trip.
 pub(super) fn figure(application: &ComparedApplication, kind: RoundTripKind) -> Option<Figure> {
-    let measured = application.round_trip(kind).measured.as_ref()?;
+    let measured = application.round_trip(kind).delay.measured.as_ref()?;
     let bars = measured.histogram.iter();
     let bars: Vec<Bar> = bars
         .map(|(from, to, count)| Bar {

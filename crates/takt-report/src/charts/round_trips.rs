@@ -75,14 +75,14 @@ fn chart(
     for entry in members {
         let trip = entry.application.round_trip(kind);
         let at = place(entry);
-        if let Some(nanos) = trip.bound.nanos() {
+        if let Some(nanos) = trip.delay.bound.nanos() {
             bounds.push(Level {
                 from: at - width * 0.6,
                 to: at + width * 0.6,
                 value: nanos / 1e3,
             });
         }
-        simulated.extend(trip.simulated.map(|it| (at, it.longest / 1e3)));
+        simulated.extend(trip.delay.simulated.map(|it| (at, it.longest / 1e3)));
         let label = match entries.dimensions.get(1) {
             Some(it) => format!("measured, {}", named(&it.name, entries.value(entry, 1))),
             None => "measured".to_owned(),
@@ -134,10 +134,13 @@ fn chart(
 
 /// Returns the longest measured and the longest simulated delay in nanoseconds, each if it is above the bound.
 fn violating(run: &ComparedRun, trip: &RoundTripComparison) -> [Option<f64>; 2] {
-    let is_above = run.is_comparable() && trip.above_bound > 0;
-    let simulated = trip.simulated.filter(|_| trip.is_simulation_above());
+    let is_above = run.is_comparable() && trip.delay.above_bound > 0;
+    let simulated = trip
+        .delay
+        .simulated
+        .filter(|_| trip.delay.is_simulation_above());
     [
-        trip.longest_nanos().filter(|_| is_above),
+        trip.delay.longest_nanos().filter(|_| is_above),
         simulated.map(|it| it.longest),
     ]
 }
@@ -210,8 +213,8 @@ fn title(
 
 /// Returns the box plot of a measurement in microseconds: quartiles, 1 % and 99 %, and the longest of all messages.
 fn box_plot(trip: &RoundTripComparison, place: f64, width: f64) -> Option<BoxPlot> {
-    let delay = trip.measured.as_ref()?.delay;
-    let longest = trip.longest_nanos().map(|it| it / 1e3);
+    let delay = trip.delay.measured.as_ref()?.delay;
+    let longest = trip.delay.longest_nanos().map(|it| it / 1e3);
     Some(BoxPlot {
         place,
         width,

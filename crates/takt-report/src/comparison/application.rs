@@ -7,16 +7,14 @@ use super::samples::LongDelay;
 use super::simulated::SimulatedTimes;
 use super::times::RoundTripKind;
 
-/// Bound, simulation and measurement of one kind of round trip.
+/// Bound, simulation and measurement of a delay: of a kind of round trip, or of one way.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RoundTripComparison {
-    /// Kind.
-    pub kind: RoundTripKind,
+pub struct ComparedDelay {
     /// Sound bound.
     pub bound: ComparedBound,
-    /// Simulation; `None` if no message returned.
+    /// Simulation; `None` if no message arrived.
     pub simulated: Option<SimulatedTimes>,
-    /// Measurement without the messages at both ends; `None` if no message returned.
+    /// Measurement without the messages at both ends; `None` if no message arrived, and for one way without synchronized clocks.
     pub measured: Option<MeasuredTimes>,
     /// Longest measured delays of all messages, those at both ends included, the longest first.
     pub longest: Vec<LongDelay>,
@@ -28,7 +26,7 @@ pub struct RoundTripComparison {
     pub resolution: i64,
 }
 
-impl RoundTripComparison {
+impl ComparedDelay {
     /// Returns the longest measured delay of all messages, in nanoseconds.
     #[must_use]
     pub fn longest_nanos(&self) -> Option<f64> {
@@ -38,51 +36,29 @@ impl RoundTripComparison {
     /// Returns true if the worst simulated delay of all messages is above the bound.
     #[must_use]
     pub fn is_simulation_above(&self) -> bool {
-        is_simulation_above(self.simulated.as_ref(), &self.bound)
+        // Simulated times are rounded up to picoseconds at each port.
+        self.simulated
+            .zip(self.bound.nanos())
+            .is_some_and(|(simulated, bound)| simulated.longest > bound + 0.1)
     }
 }
 
-/// Returns true if the worst simulated delay of all messages is above the bound.
-fn is_simulation_above(simulated: Option<&SimulatedTimes>, bound: &ComparedBound) -> bool {
-    // Simulated times are rounded up to picoseconds at each port.
-    simulated
-        .zip(bound.nanos())
-        .is_some_and(|(simulated, bound)| simulated.longest > bound + 0.1)
+/// Comparison of one kind of round trip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundTripComparison {
+    /// Kind.
+    pub kind: RoundTripKind,
+    /// Bound, simulation and measurement.
+    pub delay: ComparedDelay,
 }
 
-/// Bound, simulation and measurement of one way on the wire.
+/// Comparison of one way on the wire.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OneWayComparison {
     /// Way: `one way on the wire` or `one way back on the wire`.
     pub name: &'static str,
-    /// Sound bound.
-    pub bound: ComparedBound,
-    /// Simulation.
-    pub simulated: Option<SimulatedTimes>,
-    /// Measurement; `None` without synchronized clocks.
-    pub measured: Option<MeasuredTimes>,
-    /// Longest measured delay of all messages.
-    pub longest: Option<LongDelay>,
-    /// Number of measured delays above the bound, of all messages.
-    pub above_bound: u64,
-    /// Number of measured delays, of all messages.
-    pub count: u64,
-    /// Nanoseconds by which a measured delay may exceed the bound ([`Resolution`](super::Resolution)).
-    pub resolution: i64,
-}
-
-impl OneWayComparison {
-    /// Returns the longest measured delay of all messages, in nanoseconds.
-    #[must_use]
-    pub fn longest_nanos(&self) -> Option<f64> {
-        self.longest.map(|it| it.nanos as f64)
-    }
-
-    /// Returns true if the worst simulated delay of all messages is above the bound.
-    #[must_use]
-    pub fn is_simulation_above(&self) -> bool {
-        is_simulation_above(self.simulated.as_ref(), &self.bound)
-    }
+    /// Bound, simulation and measurement.
+    pub delay: ComparedDelay,
 }
 
 /// Comparison of an application of a case.
@@ -134,6 +110,14 @@ impl ComparedApplication {
             RoundTripKind::Application => application,
         }
     }
+
+    /// Returns all delays that have bounds, with their names.
+    pub(crate) fn delays(&self) -> impl Iterator<Item = (String, &ComparedDelay)> {
+        let trips = self.round_trips.iter();
+        let trips = trips.map(|it| (format!("round trip ({})", it.kind.name()), &it.delay));
+        let ways = self.one_way.iter();
+        trips.chain(ways.map(|it| (it.name.to_owned(), &it.delay)))
+    }
 }
 
 #[cfg(test)]
@@ -144,13 +128,15 @@ pub(crate) mod tests {
     pub(crate) fn application() -> ComparedApplication {
         let trip = |kind| RoundTripComparison {
             kind,
-            bound: ComparedBound::Finite(2_000_000_000),
-            simulated: None,
-            measured: None,
-            longest: Vec::new(),
-            above_bound: 0,
-            count: 0,
-            resolution: 1,
+            delay: ComparedDelay {
+                bound: ComparedBound::Finite(2_000_000_000),
+                simulated: None,
+                measured: None,
+                longest: Vec::new(),
+                above_bound: 0,
+                count: 0,
+                resolution: 1,
+            },
         };
         ComparedApplication {
             name: "control".to_owned(),

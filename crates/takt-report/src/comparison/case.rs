@@ -8,7 +8,9 @@ use takt_lab::run_directory::{RunApplication, RunCase};
 use takt_lab::{CaseRecord, EndRecord, SentStamp};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
-use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
+use super::application::{
+    ComparedApplication, ComparedDelay, OneWayComparison, RoundTripComparison,
+};
 use super::bound::CaseBounds;
 use super::delays;
 use super::loss::LossShares;
@@ -224,13 +226,15 @@ impl Joined<'_> {
             });
             RoundTripComparison {
                 kind,
-                bound,
-                simulated: self.simulation.round_trip(index, kind),
-                measured: measurement.times(from, to),
-                longest: against.longest,
-                above_bound: against.above,
-                count: against.count,
-                resolution,
+                delay: ComparedDelay {
+                    bound,
+                    simulated: self.simulation.round_trip(index, kind),
+                    measured: measurement.times(from, to),
+                    longest: against.longest,
+                    above_bound: against.above,
+                    count: against.count,
+                    resolution,
+                },
             }
         });
         let names = [
@@ -241,13 +245,15 @@ impl Joined<'_> {
         let one_way = one_way.map(|(((name, from, to, against, resolution), source), bound)| {
             OneWayComparison {
                 name,
-                bound,
-                simulated: self.simulation.of_way(source),
-                measured: measurement.times(from, to),
-                longest: against.longest.first().copied(),
-                above_bound: against.above,
-                count: against.count,
-                resolution,
+                delay: ComparedDelay {
+                    bound,
+                    simulated: self.simulation.of_way(source),
+                    measured: measurement.times(from, to),
+                    longest: against.longest,
+                    above_bound: against.above,
+                    count: against.count,
+                    resolution,
+                },
             }
         });
         let one_way: Vec<OneWayComparison> = one_way.collect();

@@ -18,7 +18,7 @@ mod simulated;
 mod times;
 mod violation;
 
-pub use application::{ComparedApplication, OneWayComparison, RoundTripComparison};
+pub use application::{ComparedApplication, ComparedDelay, OneWayComparison, RoundTripComparison};
 pub use bound::ComparedBound;
 pub use case::ComparedCase;
 pub use comparable::NotComparable;

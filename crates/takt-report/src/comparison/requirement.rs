@@ -150,7 +150,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
     };
     match *criterion {
         Criterion::OneWayDelay(limit) => one_way("longest delay", limit, &|index| {
-            let way = application.one_way.get(index);
+            let way = application.one_way.get(index).map(|it| &it.delay);
             [
                 ("bound", way.and_then(|it| it.bound.nanos())),
                 (
@@ -164,7 +164,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
             ]
         }),
         Criterion::OneWayJitter(limit) => one_way("greatest jitter", limit, &|index| {
-            let way = application.one_way.get(index);
+            let way = application.one_way.get(index).map(|it| &it.delay);
             [
                 ("bound", None),
                 (
@@ -196,7 +196,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
             values.map(verdict).to_vec()
         }
         Criterion::RoundTripCycles(kind, limit) => {
-            let trip = application.round_trip(kind);
+            let trip = &application.round_trip(kind).delay;
             let cycle = application.cycle_nanos.max(1.0);
             let values = [
                 ("bound", trip.bound.nanos()),

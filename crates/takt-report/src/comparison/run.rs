@@ -154,20 +154,16 @@ impl ComparedRun {
         let mut violations = Vec::new();
         for (number, case) in (1..).zip(&self.cases) {
             for application in &case.applications {
-                for trip in &application.round_trips {
-                    if is_comparable && trip.above_bound > 0 {
-                        violations.push(Violation::measured(number, case, application, trip));
+                for (name, delay) in application.delays() {
+                    if is_comparable && delay.above_bound > 0 {
+                        let violation =
+                            Violation::measured(number, case, application, &name, delay);
+                        violations.push(violation);
                     }
-                    if trip.is_simulation_above() {
-                        violations.push(Violation::simulated(number, case, application, trip));
-                    }
-                }
-                for way in &application.one_way {
-                    if is_comparable && way.above_bound > 0 {
-                        violations.push(Violation::measured_way(number, case, application, way));
-                    }
-                    if way.is_simulation_above() {
-                        violations.push(Violation::simulated_way(number, case, application, way));
+                    if delay.is_simulation_above() {
+                        let violation =
+                            Violation::simulated(number, case, application, &name, delay);
+                        violations.push(violation);
                     }
                 }
             }
@@ -193,7 +189,7 @@ impl ComparedRun {
     #[must_use]
     pub fn has(&self, kind: RoundTripKind) -> bool {
         let mut applications = self.cases.iter().flat_map(|it| &it.applications);
-        applications.any(|it| it.round_trip(kind).measured.is_some())
+        applications.any(|it| it.round_trip(kind).delay.measured.is_some())
     }
 }
 

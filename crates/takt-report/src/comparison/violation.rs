@@ -2,11 +2,9 @@
 
 use takt_ua::DateTime;
 
-use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
+use super::application::{ComparedApplication, ComparedDelay};
 use super::bound::ComparedBound;
 use super::case::ComparedCase;
-use super::samples::LongDelay;
-use super::simulated::SimulatedTimes;
 
 /// A delay above its sound bound, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,115 +16,69 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Describes the longest of the measured round trips above the bound.
+    /// Describes the longest of the measured delays above the bound. `name` is that of the round trip or way.
     pub(super) fn measured(
         number: usize,
         case: &ComparedCase,
         application: &ComparedApplication,
-        trip: &RoundTripComparison,
+        name: &str,
+        delay: &ComparedDelay,
     ) -> Self {
-        let delays = MeasuredDelays {
-            longest: trip.longest.first(),
-            above_bound: trip.above_bound,
-            count: trip.count,
-            bound: &trip.bound,
-        };
         Self {
-            title: title("measurement", number, case, application, &trip_name(trip)),
-            lines: delays.lines(case, application),
+            title: title("measurement", number, case, application, name),
+            lines: measured_lines(case, application, delay),
         }
     }
 
-    /// Describes the longest of the measured delays of one way above the bound.
-    pub(super) fn measured_way(
-        number: usize,
-        case: &ComparedCase,
-        application: &ComparedApplication,
-        way: &OneWayComparison,
-    ) -> Self {
-        let delays = MeasuredDelays {
-            longest: way.longest.as_ref(),
-            above_bound: way.above_bound,
-            count: way.count,
-            bound: &way.bound,
-        };
-        Self {
-            title: title("measurement", number, case, application, way.name),
-            lines: delays.lines(case, application),
-        }
-    }
-
-    /// Describes the longest of the simulated round trips above the bound.
+    /// Describes the longest of the simulated delays above the bound.
     pub(super) fn simulated(
         number: usize,
         case: &ComparedCase,
         application: &ComparedApplication,
-        trip: &RoundTripComparison,
+        name: &str,
+        delay: &ComparedDelay,
     ) -> Self {
         Self {
-            title: title("simulation", number, case, application, &trip_name(trip)),
-            lines: simulated_lines(case, trip.simulated.as_ref(), &trip.bound),
-        }
-    }
-
-    /// Describes the longest of the simulated delays of one way above the bound.
-    pub(super) fn simulated_way(
-        number: usize,
-        case: &ComparedCase,
-        application: &ComparedApplication,
-        way: &OneWayComparison,
-    ) -> Self {
-        Self {
-            title: title("simulation", number, case, application, way.name),
-            lines: simulated_lines(case, way.simulated.as_ref(), &way.bound),
+            title: title("simulation", number, case, application, name),
+            lines: simulated_lines(case, delay),
         }
     }
 }
 
-/// Measured delays of which some are above their bound.
-struct MeasuredDelays<'a> {
-    longest: Option<&'a LongDelay>,
-    above_bound: u64,
-    count: u64,
-    bound: &'a ComparedBound,
-}
-
-impl MeasuredDelays<'_> {
-    fn lines(&self, case: &ComparedCase, application: &ComparedApplication) -> Vec<String> {
-        let mut lines = Vec::new();
-        if let Some(longest) = self.longest {
-            let began = DateTime::from_unix_nanos(longest.began).to_iso8601();
-            let since = application.began.unwrap_or(longest.began);
-            let since = longest.began.saturating_sub(since) as f64 / 1e6;
-            lines.push(format!(
-                "Message {} took {} \u{b5}s. It began at {began}, {since:.3} ms after the first one. Sound bound: {} \u{b5}s. \
-                 {} of {} messages are above the bound.",
-                longest.counter,
-                micros(longest.nanos as f64),
-                bound(self.bound),
-                self.above_bound,
-                self.count
-            ));
-        }
-        if let Some(late) = application.wake_up_latency_nanos {
-            lines.push(format!(
-                "Longest recorded wake-up latency: {} \u{b5}s; the scenario allows {} \u{b5}s.",
-                micros(late),
-                micros(application.allowed_latency_nanos)
-            ));
-        }
-        lines.push(format!("Cause: {}.", cause(case, application)));
-        lines
-    }
-}
-
-fn simulated_lines(
+fn measured_lines(
     case: &ComparedCase,
-    simulated: Option<&SimulatedTimes>,
-    of: &ComparedBound,
+    application: &ComparedApplication,
+    delay: &ComparedDelay,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(simulated) = simulated {
+    if let Some(longest) = delay.longest.first() {
+        let began = DateTime::from_unix_nanos(longest.began).to_iso8601();
+        let since = application.began.unwrap_or(longest.began);
+        let since = longest.began.saturating_sub(since) as f64 / 1e6;
+        lines.push(format!(
+            "Message {} took {} \u{b5}s. It began at {began}, {since:.3} ms after the first one. Sound bound: {} \u{b5}s. \
+             {} of {} messages are above the bound.",
+            longest.counter,
+            micros(longest.nanos as f64),
+            bound(&delay.bound),
+            delay.above_bound,
+            delay.count
+        ));
+    }
+    if let Some(late) = application.wake_up_latency_nanos {
+        lines.push(format!(
+            "Longest recorded wake-up latency: {} \u{b5}s; the scenario allows {} \u{b5}s.",
+            micros(late),
+            micros(application.allowed_latency_nanos)
+        ));
+    }
+    lines.push(format!("Cause: {}.", cause(case, application)));
+    lines
+}
+
+fn simulated_lines(case: &ComparedCase, delay: &ComparedDelay) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(simulated) = &delay.simulated {
         let message = simulated.worst.map_or_else(
             || "The longest simulated message".to_owned(),
             |worst| {
@@ -140,7 +92,7 @@ fn simulated_lines(
         lines.push(format!(
             "{message} took {} \u{b5}s. Sound bound: {} \u{b5}s.",
             micros(simulated.longest),
-            bound(of)
+            bound(&delay.bound)
         ));
     }
     let cause = match case.broken.as_slice() {
@@ -149,10 +101,6 @@ fn simulated_lines(
     };
     lines.push(format!("Cause: {cause}."));
     lines
-}
-
-fn trip_name(trip: &RoundTripComparison) -> String {
-    format!("round trip ({})", trip.kind.name())
 }
 
 fn title(
@@ -227,15 +175,16 @@ mod tests {
         application.began = Some(1_700_000_000_000_000_000);
         application.wake_up_latency_nanos = Some(812_000.0);
         application.allowed_latency_nanos = 50_000.0;
-        let trip = &mut application.round_trips[0];
-        trip.longest.push(LongDelay {
+        let delay = &mut application.round_trips[0].delay;
+        delay.longest.push(LongDelay {
             nanos: 2_297_000,
             began: 1_700_000_000_012_500_000,
             counter: 51,
         });
-        (trip.above_bound, trip.count) = (1, 1000);
-        let trip = application.round_trips[0].clone();
-        let violation = Violation::measured(3, &case(), &application, &trip);
+        (delay.above_bound, delay.count) = (1, 1000);
+        let (name, delay) = application.delays().next().unwrap();
+        let delay = delay.clone();
+        let violation = Violation::measured(3, &case(), &application, &name, &delay);
         assert_eq!(
             violation.title,
             "A measurement is above its sound bound: round trip (wire) of control, case 3"
@@ -260,10 +209,10 @@ mod tests {
         case.remarks =
             vec!["cross traffic load: 9 frames sent, 0 refused, 0 too late, 9 arrived".to_owned()];
         application.remarks = vec!["2 records came too late to be matched".to_owned()];
-        let violation = Violation::measured(3, &case, &application, &trip);
+        let violation = Violation::measured(3, &case, &application, &name, &delay);
         assert!(violation.lines[2].starts_with("Cause: the run recorded none"));
         application.delayed_by = vec!["loopback of control: 3 cycles skipped".to_owned()];
-        let violation = Violation::measured(3, &case, &application, &trip);
+        let violation = Violation::measured(3, &case, &application, &name, &delay);
         assert_eq!(
             violation.lines[2],
             "Cause: loopback of control: 3 cycles skipped."
