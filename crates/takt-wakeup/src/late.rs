@@ -61,7 +61,7 @@ impl fmt::Debug for WatchStart {
     }
 }
 
-/// Creates the two ends of a queue: for the thread with this id (`gettid`), and for the recorder. Latencies above the limit, in
+/// Creates the two sides of a queue: for the thread with this id (`gettid`), and for the recorder. Latencies above the limit, in
 /// nanoseconds, are noted.
 #[must_use]
 pub fn late_queue(thread: u32, limit_nanos: u64) -> (LateWatch, LateReceiver) {
@@ -76,18 +76,18 @@ pub fn late_queue(thread: u32, limit_nanos: u64) -> (LateWatch, LateReceiver) {
     let watch = LateWatch {
         queue: Arc::clone(&queue),
         limit_nanos,
-        last_end: None,
+        last: None,
     };
     (watch, LateReceiver { queue })
 }
 
-/// End of the real-time thread.
+/// Side of the real-time thread: it writes.
 #[derive(Debug)]
 pub struct LateWatch {
     queue: Arc<LateQueue>,
     limit_nanos: u64,
-    /// End of the last wake-up, in nanoseconds of CLOCK_MONOTONIC.
-    last_end: Option<u64>,
+    /// Beginning and end of the last wake-up, in nanoseconds of CLOCK_MONOTONIC.
+    last: Option<(u64, u64)>,
 }
 
 impl LateWatch {
@@ -96,13 +96,18 @@ impl LateWatch {
         // The monotonic clock starts at zero.
         let begin = u64::try_from(cycle.start_monotonic_nanos).unwrap_or(0);
         let end = begin.saturating_add(cycle.wake_up_latency_nanos);
-        if let Some(last) = self.last_end.filter(|_| cycle.skipped > 0) {
-            self.send(cycle.number, LateKind::Overrun, last, begin.max(last));
+        if let Some((last_begin, last_end)) = self.last.filter(|_| cycle.skipped > 0) {
+            let length = begin.saturating_sub(last_begin) / cycle.skipped.saturating_add(1);
+            // A wake-up that is later than its cycle has the causes of the skipped ones.
+            if last_end < last_begin.saturating_add(length) {
+                let end = begin.max(last_end);
+                self.send(cycle.number, LateKind::Overrun, last_end, end);
+            }
         }
         if cycle.wake_up_latency_nanos > self.limit_nanos {
             self.send(cycle.number, LateKind::WakeUp, begin, end);
         }
-        self.last_end = Some(end);
+        self.last = Some((begin, end));
     }
 
     #[cold]
@@ -125,7 +130,7 @@ impl LateWatch {
     }
 }
 
-/// End of the recorder.
+/// Side of the recorder: it reads.
 #[derive(Debug)]
 pub struct LateReceiver {
     queue: Arc<LateQueue>,
@@ -208,6 +213,17 @@ mod tests {
         assert_eq!(receiver.take(), Some(expected));
         let expected = late(5, LateKind::Overrun, 2101, 5000);
         assert_eq!(receiver.take(), Some(expected));
+        assert_eq!(receiver.take(), None);
+    }
+
+    /// The cycles after 6 are skipped because its wake-up is late, not because its work is long.
+    #[test]
+    fn a_wake_up_that_is_later_than_a_cycle_is_no_overrun() {
+        let (mut watch, mut receiver) = late_queue(7, 100);
+        watch.note(&cycle(6, 2500, 0));
+        watch.note(&cycle(9, 0, 2));
+        let late = receiver.take().unwrap();
+        assert_eq!((late.cycle, late.kind), (6, LateKind::WakeUp));
         assert_eq!(receiver.take(), None);
     }
 

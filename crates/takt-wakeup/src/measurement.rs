@@ -47,8 +47,6 @@ pub struct ThreadProgress {
     pub core: Option<usize>,
     /// Number of wake-ups.
     pub wake_ups: u64,
-    /// Latency of the last one, in nanoseconds.
-    pub last_nanos: u64,
     /// Longest latency, in nanoseconds.
     pub longest_nanos: u64,
 }
@@ -71,7 +69,6 @@ pub struct ThreadResult {
 #[derive(Debug, Default)]
 struct Shared {
     wake_ups: AtomicU64,
-    last: AtomicU64,
     longest: AtomicU64,
 }
 
@@ -151,7 +148,6 @@ impl Measurement {
         let progress = threads.map(|it| ThreadProgress {
             core: it.core,
             wake_ups: it.shared.wake_ups.load(Ordering::Relaxed),
-            last_nanos: it.shared.last.load(Ordering::Relaxed),
             longest_nanos: it.shared.longest.load(Ordering::Relaxed),
         });
         progress.collect()
@@ -218,7 +214,6 @@ fn run(
         overruns = cycle.overruns;
         // Only this thread writes them; others show them.
         shared.wake_ups.store(wake_ups, Ordering::Relaxed);
-        shared.last.store(latency, Ordering::Relaxed);
         shared.longest.store(longest, Ordering::Relaxed);
         if let Some(work) = &mut work {
             work(&cycle);

@@ -41,7 +41,7 @@ pub enum Cause {
     Return,
     /// A signal or a debugger stopped the thread.
     Stopped,
-    /// The thread waited in the kernel outside a system call.
+    /// The thread waited in the kernel, neither in a system call that waits nor in its sleep.
     Blocked,
     /// The trace does not tell it.
     Unknown,

@@ -47,9 +47,9 @@ pub struct LateInterval {
     pub cycle: u64,
     /// Kind.
     pub kind: LateKind,
-    /// Its beginning: nanoseconds of CLOCK_MONOTONIC.
+    /// Beginning of the lateness: nanoseconds of CLOCK_MONOTONIC.
     pub begin: u64,
-    /// Its end: nanoseconds of CLOCK_MONOTONIC.
+    /// End of the lateness: nanoseconds of CLOCK_MONOTONIC.
     pub end: u64,
 }
 

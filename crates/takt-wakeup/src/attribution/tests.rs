@@ -111,6 +111,51 @@ impl Trace {
 
 const TIMER: Cause = Cause::Vector(Vector::LocalTimer);
 
+/// A page fault is over when the thread sleeps again, also if no system call of it is recorded.
+#[test]
+fn a_page_fault_ends_with_the_next_sleep() {
+    let mut history = EventHistory::new(WatchedCalls::OnlySleep);
+    let trace = Trace::default()
+        .switch(10, idle(), Left::Preempted, own())
+        .at(20, OWN, TraceEvent::PageFault)
+        .switch(30, own(), Left::Sleeping, idle())
+        .timer(1040, 0)
+        .switch(1050, idle(), Left::Preempted, own())
+        .switch(1100, own(), Left::Sleeping, idle());
+    trace.0.into_iter().for_each(|entry| history.add(entry));
+    let explained = |begin, end| {
+        let interval = LateInterval {
+            thread: OWN,
+            cycle: 1,
+            kind: LateKind::WakeUp,
+            begin,
+            end,
+        };
+        let shares = history.explain(&[interval]).remove(0).shares;
+        let causes = shares.iter().map(|share| share.cause);
+        causes.collect::<Vec<_>>()
+    };
+    assert_eq!(explained(20, 30), [Cause::PageFault]);
+    let late = explained(1000, 1060);
+    assert!(!late.contains(&Cause::PageFault), "{late:?}");
+    assert!(
+        late.contains(&Cause::TimerLate(WhileLate::Idle)),
+        "{late:?}"
+    );
+}
+
+/// A thread that waits in its sleep for something that no signal ends does not wait for its timer.
+#[test]
+fn a_wait_that_no_signal_ends_is_no_late_timer() {
+    let shares = Trace::default()
+        .at(90, OWN, TraceEvent::SystemCall(SLEEP))
+        .switch(100, own(), Left::Blocked, idle())
+        .timer(1040, 0)
+        .back(1050, idle())
+        .shares(1060);
+    assert!(shares.contains(&(Cause::Blocked, 42)), "{shares:?}");
+}
+
 #[test]
 fn a_thread_of_higher_priority() {
     let trace = Trace::asleep(other()).timer(1001, 200).back(1500, other());

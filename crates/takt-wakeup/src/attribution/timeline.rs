@@ -121,6 +121,8 @@ impl Replay {
                 self.state = State::Running;
             }
             TraceEvent::Switch { previous, left, .. } if previous.id == self.thread => {
+                // The kernel waits for a page without regard to signals: a thread that sleeps has its page.
+                self.has_fault &= left != Left::Sleeping;
                 self.state = match left {
                     Left::Preempted => State::Runnable { is_moved: false },
                     left => State::Waiting(left),
@@ -169,13 +171,15 @@ impl Replay {
         let cause = match self.state {
             State::Unknown | State::Waiting(Left::Dead | Left::Preempted) => Cause::Unknown,
             State::Waiting(Left::Stopped) => Cause::Stopped,
-            State::Waiting(Left::Sleeping | Left::Blocked) => match self.call {
+            State::Waiting(left @ (Left::Sleeping | Left::Blocked)) => match self.call {
                 _ if self.has_fault => Cause::PageFault,
                 Call::Unknown => Cause::Unknown,
                 Call::None => Cause::Blocked,
-                Call::Number(number) if is_sleep(number) => {
-                    return (timer_late(work(next.waking)), Some(number));
-                }
+                Call::Number(number) if is_sleep(number) => match left {
+                    Left::Sleeping => return (timer_late(work(next.waking)), Some(number)),
+                    // A sleep until a time ends with signals. The thread waits for something else.
+                    _ => Cause::Blocked,
+                },
                 Call::Number(number) => Cause::SystemCall(number),
             },
             State::Runnable { is_moved } => runnable(work(next.running), is_moved, self.thread),

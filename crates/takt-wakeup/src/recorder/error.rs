@@ -15,7 +15,7 @@ pub enum RecorderError {
          a container needs the host's /sys/kernel/tracing"
     )]
     NotMounted,
-    /// The user may not use it.
+    /// The user may not use the kernel's events.
     #[error(
         "the kernel's events are not accessible: this user may not use {path}. Run the program as root, or mount tracefs for a \
          group of this user: `mount -o remount,gid=GROUP,mode=770 /sys/kernel/tracing`"
@@ -24,6 +24,12 @@ pub enum RecorderError {
         /// Path that was refused.
         path: PathBuf,
     },
+    /// The process is in a PID namespace of its own, where threads have other ids than in the kernel's events.
+    #[error(
+        "the kernel's events have other ids of threads than this process, which is in a PID namespace of its own. Run it in that of the \
+         host"
+    )]
+    PidNamespace,
     /// The kernel lacks an event.
     #[error(
         "the kernel has no event {event}: it needs CONFIG_FTRACE_SYSCALLS and CONFIG_ENABLE_DEFAULT_TRACERS or CONFIG_FTRACE"

@@ -2,6 +2,7 @@
 
 mod error;
 mod instance;
+mod namespace;
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,6 +63,9 @@ impl Recorder {
     /// [`RecorderError`], which names what is missing.
     pub fn start(calls: WatchedCalls) -> Result<Self, RecorderError> {
         let tracefs = instance::tracefs()?;
+        if namespace::is_of_its_own() {
+            return Err(RecorderError::PidNamespace);
+        }
         // A failure concerns another process.
         let _ = remove_dead();
         let instance = Arc::new(Instance::create(&tracefs)?);

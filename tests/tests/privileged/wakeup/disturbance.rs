@@ -1,6 +1,9 @@
 //! A measured thread beside a disturbance, whose times are known.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_rt::affinity;
@@ -39,8 +42,42 @@ pub(super) fn cores() -> (usize, usize) {
     (*cores.last().unwrap(), *cores.first().unwrap())
 }
 
+/// Thread that keeps the core of the measured thread from idling: some kernels note not every switch from the idle thread, and without it
+/// the state of the processor is unknown.
+struct Spinner {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    fn start() -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            affinity::pin(cores().0).unwrap();
+            while !stopped.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
 /// Measures while `disturb` runs, and returns the latenesses with the result of `disturb`.
 pub(super) fn measure<T>(measured: Measured, disturb: impl FnOnce() -> T) -> (Vec<Explanation>, T) {
+    let _spinner = Spinner::start();
     let (sender, watches) = sync_channel(1);
     let mut watch: Option<LateWatch> = None;
     let mut work = measured.work;

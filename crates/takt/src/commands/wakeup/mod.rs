@@ -137,7 +137,6 @@ mod tests {
             let thread = |core| ThreadProgress {
                 core: Some(core),
                 wake_ups: 3_600_000_000,
-                last_nanos: 0,
                 longest_nanos: 1_234_567_890 + core as u64,
             };
             let threads: Vec<ThreadProgress> = (0..count).map(thread).collect();
