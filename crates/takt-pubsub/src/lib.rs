@@ -104,6 +104,7 @@ mod directory;
 pub mod discovery;
 mod equal_lengths;
 mod error;
+#[cfg(any(feature = "runtime", feature = "toml"))]
 mod link_times;
 mod losses;
 mod message_numbers;

@@ -8,27 +8,28 @@
 //!
 //! The namespace of a property's name does not count: a configuration in memory has no NamespaceArray.
 
-use takt_ua::Variant;
-use takt_ua::structures::KeyValuePair;
-
-use crate::error::ConfigurationProblem;
+#[cfg(feature = "runtime")]
+use {crate::error::ConfigurationProblem, takt_ua::Variant, takt_ua::structures::KeyValuePair};
 
 /// Property of WriterGroups.
 pub(crate) const LAUNCH_TIMES: &str = "LaunchTimes";
 
 /// Values of [`LAUNCH_TIMES`].
+#[cfg(feature = "runtime")]
 pub(crate) const LAUNCH_MODES: [&str; 2] = ["strict", "deadline"];
 
 /// Property of connections.
 pub(crate) const RECEIVE_TIMES: &str = "ReceiveTimes";
 
 /// Values of [`RECEIVE_TIMES`].
+#[cfg(feature = "runtime")]
 pub(crate) const RECEIVE_CLOCKS: [&str; 2] = ["software", "hardware"];
 
 /// Returns the property of this name as one of these words; `None` if there is no such property.
 ///
 /// # Errors
 /// The property has another value.
+#[cfg(feature = "runtime")]
 pub(crate) fn word_property(
     properties: &[KeyValuePair],
     name: &'static str,
@@ -51,7 +52,7 @@ pub(crate) fn word_property(
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
