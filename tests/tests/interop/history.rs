@@ -331,8 +331,15 @@ fn events(sandbox: &Sandbox, endpoint: &str) -> Vec<String> {
         );
         let mut newest = field(list("newest"), "message");
         newest.reverse();
-        assert!(field(forward, "message").ends_with(&newest), "{read}");
-        assert_eq!(newest.len(), forward.len().min(2), "{read}");
+        assert!(newest.len() <= 2, "{read}");
+        // These were read after the others, so the last ones may be new.
+        let known = newest
+            .iter()
+            .rposition(|one| read_messages.last() == Some(one));
+        let known = known.map_or(0, |last| last + 1);
+        assert!(known > 0, "{read}");
+        assert!(read_messages.ends_with(&newest[..known]), "{read}");
+        assert!(newest.len() >= read_messages.len().min(2), "{read}");
         // The alarm may have ended meanwhile.
         let alarms = field(list("alarms"), "message");
         assert!(!alarms.is_empty(), "{read}");

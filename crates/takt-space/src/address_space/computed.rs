@@ -2,9 +2,9 @@
 //!
 //! A view keeps the nodes that it has computed until it is dropped. Changes of the address space do not see them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use takt_ua::{NodeId, NodeIdRef};
 
@@ -111,14 +111,24 @@ fn view(reference: &ComputedReference) -> ReferenceView<'_> {
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) types: &'a ReferenceTypes,
-    pub(crate) computed: Option<ComputedLists<'a>>,
+    pub(crate) computed: ComputedLists<'a>,
 }
 
+/// Source of computed nodes of an address space; it may be set later.
+pub(crate) type Source = OnceLock<Arc<dyn ComputedNodes>>;
+
+/// Lists of references by the number of the standard's node.
+type Lists = RefCell<BTreeMap<u32, Option<Arc<ComputedReferences>>>>;
+
 /// The computed references of one view.
+///
+/// Each request makes a view and drops it, and few of them see a computed node. So making one stores two words, and dropping it
+/// compares one: the source is not asked, and nothing is allocated, before they are needed.
 pub(crate) struct ComputedLists<'a> {
-    pub(super) provider: &'a dyn ComputedNodes,
+    /// `None` for changes, which see no computed nodes.
+    source: Option<&'a Source>,
     /// References of nodes of the standard: one view lists all Sessions once.
-    of_standard: RefCell<BTreeMap<u32, Option<Arc<ComputedReferences>>>>,
+    of_standard: OnceCell<Box<Lists>>,
 }
 
 impl std::fmt::Debug for ComputedLists<'_> {
@@ -131,35 +141,41 @@ impl std::fmt::Debug for ComputedLists<'_> {
 
 impl<'a> ComputedLists<'a> {
     #[inline]
-    pub(crate) fn new(provider: &'a dyn ComputedNodes) -> Self {
+    pub(crate) fn new(source: Option<&'a Source>) -> Self {
         Self {
-            provider,
-            of_standard: RefCell::default(),
+            source,
+            of_standard: OnceCell::new(),
         }
+    }
+
+    /// Returns the source of computed nodes, if there is one.
+    pub(super) fn provider(&self) -> Option<&'a dyn ComputedNodes> {
+        self.source?.get().map(|nodes| &**nodes)
     }
 
     /// Returns the references of a computed node.
     #[cold]
     pub(crate) fn references(&self, node_id: NodeIdRef<'_>) -> Option<Arc<ComputedReferences>> {
-        ComputedReferences::of(self.provider, node_id)
+        ComputedReferences::of(self.provider()?, node_id)
     }
 
     /// Returns the computed references of a node of the standard.
-    #[inline]
     pub(crate) fn of_standard(&self, id: u32) -> Option<Arc<ComputedReferences>> {
-        match self.provider.has_references(id) {
-            true => self.list(id),
+        let provider = self.provider()?;
+        match provider.has_references(id) {
+            true => self.list(provider, id),
             false => None,
         }
     }
 
     #[cold]
-    fn list(&self, id: u32) -> Option<Arc<ComputedReferences>> {
-        if let Some(known) = self.of_standard.borrow().get(&id) {
+    fn list(&self, provider: &dyn ComputedNodes, id: u32) -> Option<Arc<ComputedReferences>> {
+        let lists = self.of_standard.get_or_init(Box::default);
+        if let Some(known) = lists.borrow().get(&id) {
             return known.clone();
         }
-        let list = ComputedReferences::of(self.provider, NodeIdRef::from(id));
-        self.of_standard.borrow_mut().insert(id, list.clone());
+        let list = ComputedReferences::of(provider, NodeIdRef::from(id));
+        lists.borrow_mut().insert(id, list.clone());
         list
     }
 }

@@ -464,12 +464,12 @@ impl<'v> NodeRef<'v> {
             Inner::Node(node) => (self.standard(), Some(node.references())),
             Inner::Computed(_) => (None, None),
         };
-        let computed = self.context.computed.as_ref();
-        let computed = computed.and_then(|computed| match (self.inner, standard) {
+        let computed = &self.context.computed;
+        let computed = match (self.inner, standard) {
             (Inner::Computed(_), _) => computed.references(self.node_id()),
             (_, Some(standard)) => computed.of_standard(standard.id()),
             _ => None,
-        });
+        };
         References::new(standard, added, computed, self.context.types.snapshot())
     }
 

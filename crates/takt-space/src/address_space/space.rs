@@ -9,7 +9,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
 use super::attribute_writes::{AttributeWrites, Hook};
-use super::computed::ComputedNodes;
+use super::computed::{ComputedNodes, Source};
 use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
@@ -35,7 +35,7 @@ pub struct AddressSpace {
     /// The memory budget for additions by clients.
     pub(super) memory: MemoryBudget,
     pub(super) created: DateTime,
-    pub(super) computed: OnceLock<Arc<dyn ComputedNodes>>,
+    pub(super) computed: Source,
     /// Rules for Writes of attributes.
     pub(super) attribute_writes: Hook,
 }

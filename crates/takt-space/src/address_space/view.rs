@@ -8,7 +8,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId, NodeIdRef};
 
 use super::attribute_writes::AttributeWrites;
-use super::computed::{ComputedLists, Context};
+use super::computed::{ComputedLists, Context, Source};
 use super::kept_nodes::KeptNodes;
 use super::namespaces::Namespaces;
 use super::node::{Inner, Node, NodeRef};
@@ -21,27 +21,22 @@ impl AddressSpace {
     /// Returns a view of the nodes, without a lock.
     #[inline]
     pub fn view(&self) -> View<'_> {
-        View {
-            context: Context {
-                types: &self.types,
-                computed: self
-                    .computed
-                    .get()
-                    .map(|nodes| ComputedLists::new(&**nodes)),
-            },
-            ..self.stored()
-        }
+        self.view_with(Some(&self.computed))
     }
 
     /// Returns a view without computed nodes, for changes.
-    #[inline]
     pub(super) fn stored(&self) -> View<'_> {
+        self.view_with(None)
+    }
+
+    #[inline]
+    fn view_with<'a>(&'a self, computed: Option<&'a Source>) -> View<'a> {
         View {
             nodes: self.nodes.pin(),
             space: self,
             context: Context {
                 types: &self.types,
-                computed: None,
+                computed: ComputedLists::new(computed),
             },
             kept: OnceCell::new(),
         }
@@ -138,11 +133,11 @@ impl View<'_> {
 
     #[cold]
     fn computed(&self, node_id: NodeIdRef<'_>) -> Option<&Arc<Node>> {
-        let computed = self.context.computed.as_ref()?;
+        let provider = self.context.computed.provider()?;
         if let Some(known) = self.kept.get().and_then(|kept| kept.get(node_id)) {
             return Some(known);
         }
-        let node = computed.provider.node(node_id)?;
+        let node = provider.node(node_id)?;
         self.kept.get_or_init(Box::default).keep(node)
     }
 
