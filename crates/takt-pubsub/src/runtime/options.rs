@@ -117,8 +117,8 @@ mod tests {
     fn threads_without_a_priority_have_the_shortest_timer_slack() {
         let thread = std::thread::spawn(|| {
             let problems = Problems::new();
-            let slack = |nanos| std::fs::write("/proc/thread-self/timerslack_ns", nanos);
-            slack("70000").unwrap();
+            // 50 µs, unless somebody has changed it for all.
+            println!("{} ns before", takt_rt::timer_slack::get().unwrap());
             RealTime::default()
                 .apply(&problems.sender("Connection/Group"))
                 .unwrap();

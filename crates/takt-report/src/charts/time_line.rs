@@ -30,7 +30,7 @@ pub(super) fn figure(
     let count = trip.delay.longest.len();
     let since = trip.delay.longest.iter().map(|it| point(it).0);
     let end = since.fold(f64::NEG_INFINITY, f64::max);
-    let mut groups = groups(application, &trip.delay.longest);
+    let groups = groups(application, &trip.delay.longest);
     // Times of a run that is not comparable say nothing about the bound.
     let is_above = |it: &&LongDelay| {
         run.is_comparable() && trip.delay.bound.is_below(it.nanos, trip.delay.resolution)
@@ -60,7 +60,7 @@ pub(super) fn figure(
         x.range(0.0, end / scale),
         Axis::new("round trip (\u{b5}s)"),
     );
-    for (cause, delays) in &mut groups {
+    for (cause, delays) in &groups {
         let points = delays.iter().map(|it| (point(it).0 / scale, point(it).1));
         let mut points: Vec<(f64, f64)> = points.collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
