@@ -382,8 +382,8 @@ fn events_before_a_loss_explain_nothing() {
     history.lose(1, 1200);
     add(&mut history, Trace::default().back(1500, other()));
     let shares = shares_until(&mut history, 1503);
-    // Whether the thread still waited at the end of the loss is not known, either.
-    assert_eq!(shares[0], (Cause::Unknown, 1500 - 1005), "{shares:?}");
+    // Whether the thread still waited at the end of the loss is not known, nor in which system call it is then.
+    assert_eq!(shares[0], (Cause::Unknown, 1503 - 1005), "{shares:?}");
 }
 
 /// A loss on a processor on which the thread does not run takes no cause away.
