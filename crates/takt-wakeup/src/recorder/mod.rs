@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::process::setpriority_process;
 use takt_rt::clock::monotonic_nanos;
 
 pub use clock::TaiOffsets;
@@ -27,6 +28,9 @@ use crate::trace::formats::Formats;
 
 /// Interval at which the recorder looks for late wake-ups. The ring must hold the events of this time.
 const STEP: Duration = Duration::from_millis(20);
+
+/// Nice value of the thread: before all other threads without a real-time priority.
+const BEFORE_OTHERS: i32 = -20;
 
 /// Greatest number of explanations that are kept. Further late wake-ups are counted.
 const MOST: usize = 20_000;
@@ -183,6 +187,8 @@ struct Recording {
 
 impl Recording {
     fn run(mut self, stop: &AtomicBool) -> LateReport {
+        // Among many busy threads the ring would overflow before it is read. Without the permission, that may happen.
+        let _ = setpriority_process(None, BEFORE_OTHERS);
         self.report.tai.read();
         loop {
             let is_last = stop.load(Ordering::Relaxed);

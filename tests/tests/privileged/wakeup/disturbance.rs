@@ -137,7 +137,7 @@ pub(super) fn assert_named(late: &[Explanation], is_named: impl Fn(&Explanation)
         "{} of {} have other causes: {:#?}",
         others.len(),
         late.len(),
-        others.first()
+        others.iter().take(3).collect::<Vec<_>>()
     );
 }
 
