@@ -120,9 +120,14 @@ fn cause(share: &Value) -> LateCause {
     let kind = words(&text("cause").unwrap_or_default());
     let name = text("name").map(|name| format!(" {name}"));
     let priority = text("priority").map(|priority| format!(" ({priority})"));
+    let late_while = match (kind.as_str(), &name) {
+        ("timer late", Some(_)) => ", processor ran",
+        ("timer late", None) => ", processor idle",
+        _ => "",
+    };
     LateCause {
         text: format!(
-            "{kind}{}{}",
+            "{kind}{late_while}{}{}",
             name.unwrap_or_default(),
             priority.unwrap_or_default()
         ),
@@ -180,6 +185,8 @@ mod tests {
             worst.causes_text(2),
             "thread a\u{fffd}[31m (priority 90) 7.0, softirq NET_RX 1.0, others 1.0"
         );
+        let late = worst.causes.get(2).map(|it| it.text.as_str());
+        assert_eq!(late, Some("timer late, processor idle"));
         assert_eq!(
             worst.causes.last().map(|it| it.kind.as_str()),
             Some("own code")

@@ -350,7 +350,11 @@ fn late_wake_ups(page: &mut Page, entry: &Entry<'_>, origin: &str) {
         return;
     };
     page.paragraph(&line);
-    for kind in RoundTripKind::ALL {
+    let is_measured = |kind: &RoundTripKind| {
+        let trip = entry.application.round_trip(*kind);
+        !trip.delay.longest.is_empty()
+    };
+    for kind in RoundTripKind::ALL.into_iter().filter(is_measured) {
         let name = round_trip(kind, entry.case.sent_stamp);
         match late_table::of(entry.application, kind) {
             Some((table, count)) => page.table(
