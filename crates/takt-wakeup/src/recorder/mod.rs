@@ -1,6 +1,7 @@
 //! Flight recorder: the kernel notes events in a ring of memory, which is read only after a late wake-up.
 
 mod clock;
+mod cores;
 mod error;
 mod filter;
 mod instance;
@@ -14,6 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::process::setpriority_process;
+use rustix::thread::CpuSet;
 use takt_rt::clock::monotonic_nanos;
 
 pub use clock::TaiOffsets;
@@ -90,6 +92,7 @@ impl Recorder {
             long,
             more,
             receivers: Vec::new(),
+            placed: 0,
             history: EventHistory::new(calls),
             report: LateReport::default(),
         };
@@ -181,6 +184,8 @@ struct Recording {
     long: usize,
     more: Receiver<LateReceiver>,
     receivers: Vec<LateReceiver>,
+    /// Number of receivers for which the thread has its cores.
+    placed: usize,
     history: EventHistory,
     report: LateReport,
 }
@@ -189,10 +194,11 @@ impl Recording {
     fn run(mut self, stop: &AtomicBool) -> LateReport {
         // Among many busy threads the ring would overflow before it is read. Without the permission, that may happen.
         let _ = setpriority_process(None, BEFORE_OTHERS);
+        let own = cores::own();
         self.report.tai.read();
         loop {
             let is_last = stop.load(Ordering::Relaxed);
-            self.look();
+            self.look(&own);
             if is_last {
                 break;
             }
@@ -207,7 +213,7 @@ impl Recording {
     }
 
     /// Reads the rings and explains, if a thread was late since the last time.
-    fn look(&mut self) {
+    fn look(&mut self, own: &CpuSet) {
         for receiver in self.more.try_iter() {
             self.history.watch(receiver.thread());
             self.receivers.push(receiver);
@@ -218,6 +224,11 @@ impl Recording {
         }
         if late.is_empty() {
             return;
+        }
+        // A thread that was late has been pinned, if it will be.
+        if self.placed != self.receivers.len() {
+            self.placed = self.receivers.len();
+            cores::leave(own, self.receivers.iter().map(LateReceiver::thread));
         }
         self.report.tai.read();
         let now = monotonic_nanos();
