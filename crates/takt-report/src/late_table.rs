@@ -83,7 +83,8 @@ mod tests {
         let (lines, count) = lines.unwrap_or_default();
         assert_eq!(count, 16, "{lines}");
         assert_eq!(lines.matches("softirq x 300.0").count(), ROWS, "{lines}");
-        assert!(lines.contains("4.0") && !lines.contains("3.0 "), "{lines}");
+        assert!(lines.contains("\n 4.0  900.0"), "{lines}");
+        assert!(!lines.contains("\n 3.0  "), "{lines}");
         assert!(of(&application, RoundTripKind::Wire).is_none());
         let line = line(&application).unwrap_or_default();
         assert!(line.contains("16 of the loopback"), "{line}");
