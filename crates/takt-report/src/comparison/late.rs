@@ -1,6 +1,6 @@
 //! Late wake-ups of the traces of an application, beside its long delays.
 
-use takt_analysis::{LateWakeUp, RunAnalysis, RunFile};
+use takt_analysis::{LateWakeUp, RunAnalysis};
 use takt_control::TracePoint;
 
 use super::samples::LongDelay;
@@ -50,21 +50,27 @@ pub(crate) fn worst_during<'a>(all: &'a [LateAtEnd], delay: &LongDelay) -> Optio
 /// Returns the late wake-ups of the traces of a run. Without synchronized clocks, those of the loopback have no time in delays.
 pub(super) fn of(run: &RunAnalysis, synchronized: bool) -> Vec<LateAtEnd> {
     let files = run.files.iter();
-    files.flat_map(|file| of_file(file, synchronized)).collect()
+    let late = files.flat_map(|file| of_file(&file.points, &file.description, synchronized));
+    late.collect()
 }
 
-fn of_file(file: &RunFile, synchronized: bool) -> Vec<LateAtEnd> {
-    let is_of = |points: [TracePoint; 2]| file.points.iter().any(|(it, _)| points.contains(it));
+/// Returns those of a file with these trace points, and this description.
+fn of_file(
+    points: &[(TracePoint, u64)],
+    description: &[(String, String)],
+    synchronized: bool,
+) -> Vec<LateAtEnd> {
+    let is_of = |wanted: [TracePoint; 2]| points.iter().any(|(it, _)| wanted.contains(it));
     let end = match is_of([TracePoint::T4, TracePoint::T5]) {
         true => "loopback",
         false => "publisher",
     };
-    let mut lines = file.description.iter();
+    let mut lines = description.iter();
     let offset = lines.find(|(name, _)| name == "tai_offset_s");
     // As for the times of the records.
     let offset = offset.and_then(|(_, text)| text.parse::<i64>().ok());
     let offset = offset.unwrap_or(0).saturating_mul(SECOND);
-    let all = LateWakeUp::of_description(&file.description).into_iter();
+    let all = LateWakeUp::of_description(description).into_iter();
     let late = all.map(|wake_up| LateAtEnd {
         end,
         began: wake_up
@@ -78,7 +84,7 @@ fn of_file(file: &RunFile, synchronized: bool) -> Vec<LateAtEnd> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use takt_analysis::{LateCause, RunFileFormat};
+    use takt_analysis::LateCause;
 
     use super::*;
 
@@ -128,34 +134,25 @@ pub(crate) mod tests {
     /// Times of another host's clock are in no delay of this one.
     #[test]
     fn late_wake_ups_have_the_time_of_the_delays() {
-        let file = |points: &[TracePoint]| RunFile {
-            path: "x".into(),
-            format: RunFileFormat::Trace,
-            points: points.iter().map(|it| (*it, 1)).collect(),
-            lost: 0,
-            skipped: 0,
-            damage: None,
-            description: vec![
-                ("tai_offset_s".to_owned(), "37".to_owned()),
-                (
-                    takt_analysis::LATE_WAKE_UPS.to_owned(),
-                    r#"[{"beginTaiNs":37000000005,"lateNs":9,"causes":[]},{"lateNs":3}]"#
-                        .to_owned(),
-                ),
-            ],
+        let description = [
+            ("tai_offset_s", "37"),
+            (
+                takt_analysis::LATE_WAKE_UPS,
+                r#"[{"beginTaiNs":37000000005,"lateNs":9,"causes":[]},{"lateNs":3}]"#,
+            ),
+        ];
+        let description = description.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let times = |points: [TracePoint; 2], synchronized| {
+            let points = points.map(|it| (it, 1));
+            let late = of_file(&points, &description, synchronized);
+            let times = late.iter().map(|it| (it.end, it.began));
+            times.collect::<Vec<_>>()
         };
-        let publisher = of_file(&file(&[TracePoint::T1, TracePoint::T8]), false);
-        let times: Vec<Option<i64>> = publisher.iter().map(|it| it.began).collect();
-        assert_eq!(times, [Some(5), None]);
-        let loopback = file(&[TracePoint::T4, TracePoint::T5]);
-        assert_eq!(
-            of_file(&loopback, false).first().map(|it| it.began),
-            Some(None)
-        );
-        let synchronized = of_file(&loopback, true);
-        assert_eq!(
-            synchronized.first().map(|it| (it.end, it.began)),
-            Some(("loopback", Some(5)))
-        );
+        let publisher = [TracePoint::T1, TracePoint::T8];
+        let expected = [("publisher", Some(5)), ("publisher", None)];
+        assert_eq!(times(publisher, false), expected);
+        let loopback = [TracePoint::T4, TracePoint::T5];
+        assert_eq!(times(loopback, false)[0], ("loopback", None));
+        assert_eq!(times(loopback, true)[0], ("loopback", Some(5)));
     }
 }
