@@ -64,6 +64,7 @@ mod read;
 mod scenario;
 mod scenario_file;
 mod schema;
+mod settings;
 mod shape;
 mod sweep;
 pub mod template;
