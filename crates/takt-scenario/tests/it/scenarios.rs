@@ -218,17 +218,17 @@ fn a_sweep_of_further_elements_is_no_sweep_of_the_field() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../scenarios/line-multiflow.toml"
     ));
-    let text = text.unwrap() + "\n[[sweeps]]\nparameter = \"applications.*.pcp\"\nvalues = [2]\n";
+    let text = text.unwrap() + "\n[[sweeps]]\nparameter = \"cross_traffic.*.pcp\"\nvalues = [2]\n";
     let file = takt_scenario::ScenarioFile::parse(&text, "test.toml").unwrap();
-    let error = file.with_settings(&[("applications.0.pcp".to_owned(), "3".to_owned())]);
+    let error = file.with_settings(&[("cross_traffic.0.pcp".to_owned(), "3".to_owned())]);
     let mistake = error.unwrap_err().mistakes.remove(0);
     assert_eq!(
         mistake.message,
-        "the sweep of `applications.*.pcp` sets other elements than those that are given a value"
+        "the sweep of `cross_traffic.*.pcp` sets other elements than those that are given a value"
     );
     assert_eq!(
         mistake.help.as_deref(),
-        Some("give a value for `applications.*.pcp`")
+        Some("give a value for `cross_traffic.*.pcp`")
     );
 }
 
