@@ -3,6 +3,7 @@
 mod analyze;
 mod bench;
 mod bounds;
+mod campaign;
 mod clients;
 mod control_loop;
 mod disciplines;
@@ -34,6 +35,10 @@ use clap::Parser;
 pub use analyze::AnalyzeArguments;
 pub use bench::BenchArguments;
 pub use bounds::BoundsArguments;
+pub use campaign::{
+    CampaignBackendName, CampaignCheckArguments, CampaignCommand, CampaignMergeArguments,
+    CampaignRunArguments, CampaignSummaryArguments,
+};
 pub use clients::{
     BrowseArguments, CallArguments, ConnectArguments, ConnectionArguments, ReadArguments,
     ReverseArguments, WatchArguments, WriteArguments,

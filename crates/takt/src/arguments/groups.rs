@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 use super::{
     AnalyzeArguments, BenchArguments, BoundsArguments, BrowseArguments, CallArguments,
-    CleanArguments, DemoArguments, DiscoverArguments, HistoryArguments, LabCommand,
-    LoopbackArguments, ProviderArguments, PsArguments, PubSubCommand, PublishArguments,
+    CampaignCommand, CleanArguments, DemoArguments, DiscoverArguments, HistoryArguments,
+    LabCommand, LoopbackArguments, ProviderArguments, PsArguments, PubSubCommand, PublishArguments,
     ReadArguments, RegistryArguments, ReportArguments, ScenarioCommand, SimulateArguments,
     SubscribeArguments, TrustArguments, TsnCommand, UserArguments, WakeUpArguments, WatchArguments,
     WriteArguments,
@@ -202,6 +202,9 @@ pub enum LaboratoryGroup {
     /// Run scenarios on networks in the Linux kernel.
     #[command(subcommand)]
     Lab(LabCommand),
+    /// Compute many cases of scenarios, and merge their repetitions.
+    #[command(subcommand)]
+    Campaign(CampaignCommand),
     /// Measure how late real-time threads wake up on this host.
     ///
     /// The measurement is that of cyclictest. A scenario reads the histogram as its `wake_up_latency`.
