@@ -89,7 +89,7 @@ fn a_killed_campaign_goes_on_and_has_the_same_result() {
         run.kill();
     }
     assert!(kills > 0);
-    sandbox.run(&resume).expect_success();
+    let _ = sandbox.run(&resume).expect_success();
     assert_eq!(result(Path::new(&killed)), result(Path::new(&whole)));
     // An interrupt says how it goes on.
     let interrupted = path("interrupted");
@@ -140,7 +140,7 @@ fn shares_are_merged_to_the_same_result() {
     let merged = path("merged");
     let mut merge = vec!["campaign", "merge", "--to", &merged];
     merge.extend(shares.iter().map(String::as_str));
-    sandbox.run(&merge).expect_success();
+    let _ = sandbox.run(&merge).expect_success();
     assert_eq!(result(Path::new(&merged)), result(Path::new(&whole)));
     let rows = sandbox.rows(&["campaign", "summary", &merged]);
     // Three quantities: 24 cases have means and greatest values, and bounds.
@@ -172,7 +172,7 @@ fn names_are_no_paths() {
     fs::create_dir(&here).unwrap();
     let run = ["campaign", "run", &file, "--backend", "bounds", "--json"];
     let mut command = sandbox.takt(&run);
-    process::run("takt campaign", command.current_dir(&here), PATIENCE).expect_success();
+    let _ = process::run("takt campaign", command.current_dir(&here), PATIENCE).expect_success();
     let made: Vec<String> = fs::read_dir(&here)
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())
@@ -195,7 +195,7 @@ fn mistakes_are_explained() {
     let folder = sandbox.data_directory();
     let to = folder.join("out").to_str().unwrap().to_owned();
     let run = ["campaign", "run", &file, "--to", &to, "--backend", "bounds"];
-    sandbox.run(&run).expect_success();
+    let _ = sandbox.run(&run).expect_success();
     fails(&sandbox, &run, &["has the campaign", "24 rows", "--resume"]);
     fails(
         &sandbox,
@@ -259,7 +259,7 @@ fn on_a_small_disk(disk: &Path) {
     let file = campaign(&sandbox);
     let whole = sandbox.data_directory().join("whole");
     let run = ["campaign", "run", &file, "--to", whole.to_str().unwrap()];
-    sandbox.run(&run).expect_success();
+    let _ = sandbox.run(&run).expect_success();
     let to = disk.join("out").to_str().unwrap().to_owned();
     let resume = ["campaign", "run", &file, "--to", &to, "--resume"];
     let journal = Path::new(&to).join("journal.jsonl");
@@ -282,7 +282,7 @@ fn on_a_small_disk(disk: &Path) {
         "{sizes:?}"
     );
     remount(disk, "16m");
-    sandbox.run(&resume).expect_success();
+    let _ = sandbox.run(&resume).expect_success();
     assert_eq!(result(Path::new(&to)), result(&whole));
 }
 
@@ -291,5 +291,5 @@ fn remount(disk: &Path, size: &str) {
     mount
         .args(["-o", &format!("remount,size={size}")])
         .arg(disk);
-    process::run("mount", &mut mount, PATIENCE).expect_success();
+    let _ = process::run("mount", &mut mount, PATIENCE).expect_success();
 }
