@@ -124,7 +124,7 @@ fn shares_are_merged_to_the_same_result() {
         "2",
     ];
     let run = ["campaign", "run", &file, "--to", &whole];
-    sandbox
+    let _ = sandbox
         .run(&[&run[..], &backends].concat())
         .expect_success();
     let shares: Vec<String> = (1..=3)
@@ -133,7 +133,7 @@ fn shares_are_merged_to_the_same_result() {
     for (number, share) in (1..).zip(&shares) {
         let shard = format!("{number}/3");
         let run = ["campaign", "run", &file, "--to", share, "--shard", &shard];
-        sandbox
+        let _ = sandbox
             .run(&[&run[..], &backends].concat())
             .expect_success();
     }
