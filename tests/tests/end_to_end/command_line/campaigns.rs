@@ -27,7 +27,7 @@ fn campaign(sandbox: &Sandbox) -> String {
 name = \"../line \\\"load\\\"\"
 scenarios = [\"line.toml\"]
 repetitions = 5
-messages = 300
+messages = 50
 order = \"random\"
 [[sweeps]]
 field = \"topology.hops\"

@@ -130,7 +130,6 @@ fn a_field_is_given_once() {
         "topology.hops=2",
         "--field",
         "applications.control.repeated_node_count=160",
-        "--json",
     ];
     let rows = sandbox.rows(&[&["bounds", &line][..], &fields].concat());
     let [row] = rows.as_slice() else {
