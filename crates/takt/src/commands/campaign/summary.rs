@@ -1,5 +1,7 @@
 //! `takt campaign summary`.
 
+use std::collections::BTreeSet;
+
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_campaign::{CampaignSummary, MergedQuantity, MergedRow};
@@ -40,6 +42,26 @@ pub(super) fn run(arguments: &CampaignSummaryArguments) -> miette::Result<()> {
         print(quantity, &mut report);
     }
     Ok(())
+}
+
+/// Removes settings that follow from an earlier one in all rows, one value from each: coupled and derived fields.
+fn without_coupled(settings: &mut Vec<&String>, rows: &[MergedRow]) {
+    let follows = |name: &String, from: &String| {
+        let pairs = rows.iter().map(|row| {
+            let text = |name: &String| row.settings.get(name).map(Value::to_string);
+            (text(from), text(name))
+        });
+        let pairs: BTreeSet<_> = pairs.collect();
+        let of = |values: BTreeSet<&Option<String>>| values.len() == pairs.len();
+        of(pairs.iter().map(|pair| &pair.0).collect()) && of(pairs.iter().map(|it| &it.1).collect())
+    };
+    let mut kept: Vec<&String> = Vec::with_capacity(settings.len());
+    for name in settings.drain(..) {
+        if !kept.iter().any(|from| follows(name, from)) {
+            kept.push(name);
+        }
+    }
+    *settings = kept;
 }
 
 fn object(quantity: &str, row: &MergedRow) -> Value {
@@ -87,6 +109,7 @@ fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
     settings.retain(|name| {
         !is_constant(&|row: &MergedRow| row.settings.get(*name).cloned().unwrap_or_default())
     });
+    without_coupled(&mut settings, rows);
     let has_scenarios = !is_constant(&|row: &MergedRow| row.scenario.clone().into());
     let number = |name: &str| match unit {
         Some(unit) => Column::number(name).unit(unit),
