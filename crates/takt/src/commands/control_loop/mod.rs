@@ -294,8 +294,8 @@ fn apply_command(
     let node = &file.scenario().nodes.get(node.0)?.name;
     let settings = request.control.settings.iter();
     let settings = settings.map(|(field, value)| match value.contains(' ') {
-        true => format!("--set '{field}={value}' "),
-        false => format!("--set {field}={value} "),
+        true => format!("--field '{field}={value}' "),
+        false => format!("--field {field}={value} "),
     });
     let settings: String = settings.collect();
     let scenario = request.file.display();
