@@ -105,27 +105,26 @@ fn write_beginning<'a>(
     output.write_all(text.as_bytes())
 }
 
-/// Returns a trace file with another description. All records are kept.
+/// Copies a trace file with another description. All records are kept, and none is held in memory.
 ///
 /// # Errors
-/// [`TraceFileError`]: the beginning of the file is damaged, or the new description is too long.
+/// [`TraceFileError`]: the beginning of the file is damaged, the new description is too long, or a file cannot be read or written.
 pub fn described(
-    file: &[u8],
+    input: impl Read,
+    output: &mut impl Write,
     change: impl Fn(&[(String, String)]) -> Vec<(String, String)>,
-) -> Result<Vec<u8>, TraceFileError> {
-    let description = change(&TraceReader::new(file)?.header.description);
-    // The reader has checked that there are as many bytes.
-    let length = file.get(8..12).and_then(|bytes| bytes.first_chunk());
-    let length = u32::from_le_bytes(*length.unwrap_or(&[0; 4])) as usize;
-    let rest = file.get(12 + length..).unwrap_or_default();
-    let mut output = Vec::with_capacity(file.len());
+) -> Result<(), TraceFileError> {
+    let mut reader = TraceReader::new(input)?;
+    let description = change(&reader.header.description);
     let pairs = description.iter();
     write_beginning(
-        &mut output,
+        output,
         pairs.map(|(name, value)| (name.as_str(), value.as_str())),
     )?;
-    output.extend_from_slice(rest);
-    Ok(output)
+    output.write_all(&reader.header.lost.to_le_bytes())?;
+    io::copy(&mut reader.input, output)?;
+    output.flush()?;
+    Ok(())
 }
 
 /// Reader of a trace file: an iterator over its records, which keeps none of them.

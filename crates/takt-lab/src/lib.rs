@@ -22,12 +22,14 @@ mod application;
 mod backend;
 pub mod bundle;
 mod case_record;
+mod clock_agreement;
 pub mod collect;
 mod digest;
 mod error;
 mod execution;
 pub mod executor;
 pub mod host;
+mod link_facts;
 #[allow(unsafe_code, reason = "the call is unsafe for the sake of other flags")]
 mod namespace;
 pub mod network;
@@ -46,10 +48,12 @@ pub mod uml;
 pub use application::ScenarioApplication;
 pub use backend::Backend;
 pub use case_record::{
-    CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, SentStamp, TrafficRecord,
+    CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, SentStamp, StampClock, TrafficRecord,
 };
+pub use clock_agreement::ClockAgreement;
 pub use error::LabError;
 pub use execution::{RunObserver, execute};
+pub use link_facts::link_faults;
 pub use payload::CounterPayload;
 pub use preparation::{PreparedRun, RunRequest};
 pub use round_trips::RoundTrips;

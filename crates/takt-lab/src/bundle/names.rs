@@ -2,9 +2,40 @@
 
 use std::env;
 use std::fs;
+use std::io::{self, Read};
 
-/// Names that say nothing about anybody.
-const COMMON: [&str; 3] = ["root", "localhost", "/"];
+/// Names that say nothing about anybody: those of every host, and of accounts that an installer makes.
+const COMMON: [&str; 20] = [
+    "root",
+    "localhost",
+    "localdomain",
+    "local",
+    "home",
+    "lan",
+    "/",
+    "user",
+    "users",
+    "live",
+    "admin",
+    "administrator",
+    "account",
+    "default",
+    "system",
+    "linux",
+    "debian",
+    "ubuntu",
+    "fedora",
+    "test",
+];
+
+/// Shortest part of a full name that is sought alone, in bytes: shorter ones are initials and particles.
+const SHORTEST_PART: usize = 3;
+
+/// Number of bytes of binary data, all of them printable, in which a name is taken for one.
+const PRINTABLE: usize = 8;
+
+/// Number of bytes that are read at once.
+const CHUNK: usize = 1 << 16;
 
 /// Length from which on a name is sought within words, too: shorter ones are parts of many words, and come about by chance.
 const LONG: usize = 5;
@@ -21,7 +52,9 @@ impl PrivateNames {
         let uname = rustix::system::uname();
         let host = uname.nodename().to_string_lossy().into_owned();
         // The name of a host may have its domain behind it.
-        names.extend(host.split('.').next().map(str::to_owned));
+        if let Some((name, domain)) = host.split_once('.') {
+            names.extend([name, domain].map(str::to_owned));
+        }
         names.push(host);
         let users = ["USER", "LOGNAME", "SUDO_USER"];
         let users = users.into_iter().filter_map(|name| env::var(name).ok());
@@ -30,10 +63,17 @@ impl PrivateNames {
         ids.extend(env::var("SUDO_UID").ok());
         let passwords = fs::read_to_string("/etc/passwd").unwrap_or_default();
         names.extend(env::var("HOME").ok());
-        for (user, id, home) in accounts(&passwords) {
+        for account in accounts(&passwords) {
+            let Account {
+                user,
+                id,
+                full_name,
+                home,
+            } = account;
             if ids.iter().any(|it| it == id) || users.iter().any(|it| it == user) {
                 users.push(user.to_owned());
                 names.push(home.to_owned());
+                names.extend(parts(full_name, user));
             }
         }
         names.extend(users);
@@ -44,7 +84,8 @@ impl PrivateNames {
     #[must_use]
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
         let names = names.into_iter().map(|name| name.trim().to_owned());
-        let names = names.filter(|name| !name.is_empty() && !COMMON.contains(&name.as_str()));
+        let is_common = |name: &String| COMMON.iter().any(|it| it.eq_ignore_ascii_case(name));
+        let names = names.filter(|name| !name.is_empty() && !is_common(name));
         let mut names: Vec<String> = names.collect();
         names.sort();
         names.dedup();
@@ -62,37 +103,133 @@ impl PrivateNames {
         )
     }
 
-    /// Returns the first name that bytes have, in capital or small letters.
+    /// Returns the first name that a text has, in capital or small letters.
     #[must_use]
     pub fn found_in(&self, bytes: &[u8]) -> Option<&str> {
         let names = self.0.iter().map(String::as_str);
-        let mut names = names.filter(|name| has(bytes, name));
+        let mut names = names.filter(|name| has(bytes, bytes.len(), name, is_in_text));
         names.next()
+    }
+
+    /// Returns the first name that a text of any length has.
+    pub(super) fn found_in_text(&self, input: impl Read) -> io::Result<Option<&str>> {
+        self.found(input, 0, is_in_text)
+    }
+
+    /// Returns the first name that binary data has. Short names are in any data by chance: only long ones within printable bytes count.
+    pub(super) fn found_in_binary(&self, input: impl Read) -> io::Result<Option<&str>> {
+        self.found(input, LONG, is_in_binary)
+    }
+
+    /// Returns the first name of some length that an input has at a place that counts.
+    fn found(
+        &self,
+        mut input: impl Read,
+        shortest: usize,
+        counts: fn(&[u8], usize, &str) -> bool,
+    ) -> io::Result<Option<&str>> {
+        let names = self.0.iter().map(String::as_str);
+        let names: Vec<&str> = names.filter(|name| name.len() >= shortest).collect();
+        let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
+        // What follows a name decides whether it counts, and so does what is before it.
+        let kept = longest + 2 * PRINTABLE;
+        let mut bytes: Vec<u8> = Vec::with_capacity(CHUNK + kept);
+        loop {
+            let beyond = bytes.len().saturating_sub(kept);
+            bytes.drain(..beyond);
+            let read = input.by_ref().take(CHUNK as u64).read_to_end(&mut bytes)?;
+            let is_last = read < CHUNK;
+            let limit = bytes.len()
+                - if is_last {
+                    0
+                } else {
+                    PRINTABLE.min(bytes.len())
+                };
+            let mut found = names.iter();
+            if let Some(name) = found.find(|name| has(&bytes, limit, name, counts)) {
+                return Ok(Some(*name));
+            }
+            if is_last {
+                return Ok(None);
+            }
+        }
     }
 }
 
-fn has(bytes: &[u8], name: &str) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let mut places = bytes.windows(name.len().max(1)).enumerate();
-    places.any(|(at, window)| {
-        window.eq_ignore_ascii_case(name.as_bytes())
-            && (name.len() >= LONG
-                || !is_word(at.checked_sub(1).and_then(|at| bytes.get(at)))
-                    && !is_word(bytes.get(at + name.len())))
+/// Returns true if bytes have a name that ends before `limit`, at a place that counts.
+fn has(bytes: &[u8], limit: usize, name: &str, counts: fn(&[u8], usize, &str) -> bool) -> bool {
+    let Some(first) = name.as_bytes().first() else {
+        return false;
+    };
+    let places = bytes.iter().take(limit).enumerate();
+    let mut places = places.filter(|(_, byte)| byte.eq_ignore_ascii_case(first));
+    places.any(|(at, _)| {
+        let end = at + name.len();
+        let found = bytes.get(at..end).filter(|_| end <= limit);
+        found.is_some_and(|it| it.eq_ignore_ascii_case(name.as_bytes())) && counts(bytes, at, name)
     })
 }
 
-/// Returns name, id and home directory of the accounts in a file passwd(5).
-fn accounts(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+/// Returns true if a name at a place of a text is a word, or long enough to be one within others.
+fn is_in_text(bytes: &[u8], at: usize, name: &str) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    name.len() >= LONG
+        || !is_word(at.checked_sub(1).and_then(|at| bytes.get(at)))
+            && !is_word(bytes.get(at + name.len()))
+}
+
+/// Returns true if a name at a place of binary data is among enough printable bytes.
+fn is_in_binary(bytes: &[u8], at: usize, name: &str) -> bool {
+    let is_printable = |byte: &&u8| byte.is_ascii_graphic() || **byte == b' ';
+    let before = bytes.get(..at).unwrap_or_default().iter().rev();
+    let behind = bytes.get(at + name.len()..).unwrap_or_default().iter();
+    let [before, behind] = [
+        before.take(PRINTABLE).take_while(is_printable).count(),
+        behind.take(PRINTABLE).take_while(is_printable).count(),
+    ];
+    before + name.len() + behind >= PRINTABLE
+}
+
+/// Account of a file passwd(5).
+#[derive(Debug, PartialEq, Eq)]
+struct Account<'t> {
+    user: &'t str,
+    id: &'t str,
+    /// Field GECOS up to its first comma.
+    full_name: &'t str,
+    home: &'t str,
+}
+
+fn accounts(text: &str) -> impl Iterator<Item = Account<'_>> {
     text.lines().filter_map(|line| {
         let mut fields = line.split(':');
         let (user, id) = (fields.next()?, fields.nth(1)?);
-        Some((user, id, fields.nth(2)?))
+        let (gecos, home) = (fields.nth(1)?, fields.next()?);
+        Some(Account {
+            user,
+            id,
+            full_name: gecos.split(',').next().unwrap_or_default(),
+            home,
+        })
     })
+}
+
+/// Returns a full name and its parts. An ampersand stands for the name of the account (passwd(5)).
+fn parts(full_name: &str, user: &str) -> Vec<String> {
+    let full_name = full_name.replace('&', user);
+    let is_part = |part: &&str| part.len() >= SHORTEST_PART;
+    let parts = full_name.split_whitespace().map(|it| it.trim_matches('.'));
+    let parts: Vec<String> = parts.filter(is_part).map(str::to_owned).collect();
+    parts
+        .into_iter()
+        .chain([full_name.trim().to_owned()])
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     #[test]
@@ -118,11 +255,68 @@ mod tests {
     #[test]
     fn accounts_have_homes() {
         let text = "root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000:Ada,,,:/home/ada:/bin/sh\nx\n";
-        let found: Vec<_> = accounts(text).collect();
+        let found = accounts(text);
+        let found: Vec<_> = found
+            .map(|it| (it.user, it.id, it.full_name, it.home))
+            .collect();
         assert_eq!(
             found,
-            [("root", "0", "/root"), ("ada", "1000", "/home/ada")]
+            [
+                ("root", "0", "root", "/root"),
+                ("ada", "1000", "Ada", "/home/ada")
+            ]
         );
+        assert_eq!(
+            parts("Ada K. von Lovelace", "x"),
+            ["Ada", "von", "Lovelace", "Ada K. von Lovelace"]
+        );
+        assert_eq!(parts("& Byron", "ada"), ["ada", "Byron", "ada Byron"]);
+    }
+
+    /// Three letters are in every capture of some length.
+    #[test]
+    fn short_names_are_not_sought_in_binary_data() {
+        let names = PrivateNames::new(["ada", "Lovelace", "byron"].map(str::to_owned));
+        let binary = |bytes: &[u8]| names.found_in_binary(bytes).unwrap();
+        assert_eq!(binary(b"\0\x01ada\0\xff"), None);
+        assert_eq!(binary(b"\0\x01byron\0\xff"), None);
+        assert_eq!(binary(b"\0\x01of byron\0\xff"), Some("byron"));
+        assert_eq!(binary(b"\xffLOVELACE\xff"), Some("Lovelace"));
+        let text = |bytes: &[u8]| names.found_in_text(bytes).unwrap();
+        assert_eq!(text(b"by ada"), Some("ada"));
+        // Random bytes have each short name many times.
+        let mut state = 1_u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()
+        };
+        let bytes: Vec<u8> = (0..1 << 17).flat_map(|_| random()).collect();
+        let names = PrivateNames::new(["ad", "byron"].map(str::to_owned));
+        assert_eq!(names.found_in_text(&bytes[..]).unwrap(), Some("ad"));
+        assert_eq!(names.found_in_binary(&bytes[..]).unwrap(), None);
+    }
+
+    #[test]
+    fn names_are_found_at_the_edges_of_chunks() {
+        let names = PrivateNames::new(["ada", "lovelace"].map(str::to_owned));
+        for begin in CHUNK - 12..=CHUNK + 2 {
+            for name in ["ada", "lovelace"] {
+                let mut text = vec![b' '; begin];
+                text.extend_from_slice(name.as_bytes());
+                assert_eq!(names.found_in_text(&text[..]).unwrap(), Some(name));
+                text.extend([b' '; 10]);
+                assert_eq!(names.found_in_text(&text[..]).unwrap(), Some(name));
+                // Within a word, a short name is none.
+                text[begin - 1] = b'x';
+                let expected = Some(name).filter(|name| name.len() >= LONG);
+                assert_eq!(names.found_in_text(&text[..]).unwrap(), expected, "{begin}");
+                text[begin - 1] = b' ';
+                text[begin + name.len()] = b'x';
+                assert_eq!(names.found_in_text(&text[..]).unwrap(), expected, "{begin}");
+            }
+        }
     }
 
     #[test]
