@@ -1,6 +1,6 @@
 //! Parts of a run that cannot be true, or that make a quantity doubtful.
 
-use takt_control::TracePoint::{T1, T2, T5, T6};
+use takt_control::TracePoint::{self, T1, T2, T5, T6};
 
 use crate::interval::TraceInterval;
 use crate::quantities::{IntervalQuantities, RunAnalysis};
@@ -71,9 +71,20 @@ impl RunAnalysis {
     pub fn impossible_delays(&self, margin_nanos: u64) -> Vec<ImpossibleDelays> {
         let margin = i64::try_from(margin_nanos).unwrap_or(i64::MAX);
         let intervals = self.intervals.iter();
-        intervals
-            .filter_map(|it| ImpossibleDelays::of(it, margin))
-            .collect()
+        let found = intervals.filter_map(|it| {
+            // A capture in microseconds rounds the end down.
+            let rounding = self.step_at(it.interval.to).saturating_sub(1);
+            ImpossibleDelays::of(it, margin.saturating_add(rounding))
+        });
+        found.collect()
+    }
+
+    /// Returns the step of the times at a trace point, in nanoseconds.
+    fn step_at(&self, point: TracePoint) -> i64 {
+        let mut files = self.files.iter();
+        let file = files.find(|it| it.points.iter().any(|(found, _)| *found == point));
+        let step = file.map_or(1, |file| file.step_nanos);
+        i64::try_from(step).unwrap_or(i64::MAX)
     }
 
     /// Returns what makes quantities doubtful, for people: files that are not complete, records that are missing in the middle, times
@@ -110,7 +121,7 @@ impl RunAnalysis {
                         let micros = least.unsigned_abs() as f64 / 1e3;
                         format!("the clocks differ by more than {micros:.3} \u{b5}s")
                     }
-                    _ => "the clock was set back, or both files have different clocks".to_owned(),
+                    _ => "the clock was set back, a capture rounds its times down, or both files have different clocks".to_owned(),
                 };
                 lines.push(format!(
                     "{} of {count} times are negative, {from:?} to {to:?}, {name}: {reason}",

@@ -105,26 +105,27 @@ fn write_beginning<'a>(
     output.write_all(text.as_bytes())
 }
 
-/// Copies a trace file with another description. All records are kept, and none is held in memory.
+/// Returns a trace file with another description. All records are kept.
 ///
 /// # Errors
-/// [`TraceFileError`]: the beginning of the file is damaged, the new description is too long, or a file cannot be read or written.
+/// [`TraceFileError`]: the beginning of the file is damaged, or the new description is too long.
 pub fn described(
-    input: impl Read,
-    output: &mut impl Write,
+    file: &[u8],
     change: impl Fn(&[(String, String)]) -> Vec<(String, String)>,
-) -> Result<(), TraceFileError> {
-    let mut reader = TraceReader::new(input)?;
-    let description = change(&reader.header.description);
+) -> Result<Vec<u8>, TraceFileError> {
+    let description = change(&TraceReader::new(file)?.header.description);
+    // The reader has checked that there are as many bytes.
+    let length = file.get(8..12).and_then(|bytes| bytes.first_chunk());
+    let length = u32::from_le_bytes(*length.unwrap_or(&[0; 4])) as usize;
+    let rest = file.get(12 + length..).unwrap_or_default();
+    let mut output = Vec::with_capacity(file.len());
     let pairs = description.iter();
     write_beginning(
-        output,
+        &mut output,
         pairs.map(|(name, value)| (name.as_str(), value.as_str())),
     )?;
-    output.write_all(&reader.header.lost.to_le_bytes())?;
-    io::copy(&mut reader.input, output)?;
-    output.flush()?;
-    Ok(())
+    output.extend_from_slice(rest);
+    Ok(output)
 }
 
 /// Reader of a trace file: an iterator over its records, which keeps none of them.

@@ -2,8 +2,7 @@
 //!
 //! This crate wraps the operating system's clocks, schedulers and descriptors, and is independent of OPC UA:
 //!
-//! * [`clock`]: the system's clocks as whole nanoseconds; [`tai_offset`] sets that of TAI; [`ptp_clock`] compares a network card's
-//!   clock with it;
+//! * [`clock`]: the system's clocks as whole nanoseconds; [`tai_offset`] sets that of TAI;
 //! * [`sleeping`]: waiting for a time of a clock that may be set;
 //! * [`cyclic`]: a loop that starts at absolute times, reports its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: the cores that a thread runs on, its priority, and memory that stays
@@ -52,7 +51,6 @@ pub mod pauses;
 pub mod prefetch;
 pub mod priority;
 pub mod process;
-pub mod ptp_clock;
 pub mod readiness;
 #[allow(unsafe_code, reason = "system calls that rustix does not offer")]
 mod sched;

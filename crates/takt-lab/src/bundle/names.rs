@@ -42,13 +42,17 @@ const LONG: usize = 5;
 
 /// Names of a host, its users and their home directories.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PrivateNames(Vec<String>);
+pub struct PrivateNames {
+    names: Vec<String>,
+    /// Parts of full names, which may be words, such as "Max" and "Will". They are sought where people write: in scenarios.
+    parts: Vec<String>,
+}
 
 impl PrivateNames {
     /// Returns the names of this host and of the user of this process, also of the one behind `sudo`.
     #[must_use]
     pub fn of_this_host() -> Self {
-        let mut names = Vec::new();
+        let (mut names, mut of_full_names) = (Vec::new(), Vec::new());
         let uname = rustix::system::uname();
         let host = uname.nodename().to_string_lossy().into_owned();
         // The name of a host may have its domain behind it.
@@ -73,85 +77,100 @@ impl PrivateNames {
             if ids.iter().any(|it| it == id) || users.iter().any(|it| it == user) {
                 users.push(user.to_owned());
                 names.push(home.to_owned());
-                names.extend(parts(full_name, user));
+                let full_name = full_name.replace('&', user);
+                of_full_names.extend(parts(&full_name));
+                names.push(full_name);
             }
         }
         names.extend(users);
-        Self::new(names)
+        Self {
+            parts: private(of_full_names),
+            ..Self::new(names)
+        }
     }
 
     /// Returns these names, without those that everybody has.
     #[must_use]
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
-        let names = names.into_iter().map(|name| name.trim().to_owned());
-        let is_common = |name: &String| COMMON.iter().any(|it| it.eq_ignore_ascii_case(name));
-        let names = names.filter(|name| !name.is_empty() && !is_common(name));
-        let mut names: Vec<String> = names.collect();
-        names.sort();
-        names.dedup();
-        Self(names)
+        Self {
+            names: private(names),
+            parts: Vec::new(),
+        }
     }
 
     /// Leaves out names that are words of the run as well.
     #[must_use]
-    pub fn without(self, allowed: &[String]) -> Self {
-        Self(
-            self.0
-                .into_iter()
-                .filter(|name| !allowed.contains(name))
-                .collect(),
-        )
+    pub fn without(mut self, allowed: &[String]) -> Self {
+        for names in [&mut self.names, &mut self.parts] {
+            names.retain(|name| !allowed.contains(name));
+        }
+        self
     }
 
     /// Returns the first name that a text has, in capital or small letters.
     #[must_use]
     pub fn found_in(&self, bytes: &[u8]) -> Option<&str> {
-        let names = self.0.iter().map(String::as_str);
+        let names = self.names.iter().map(String::as_str);
         let mut names = names.filter(|name| has(bytes, bytes.len(), name, is_in_text));
         names.next()
     }
 
     /// Returns the first name that a text of any length has.
     pub(super) fn found_in_text(&self, input: impl Read) -> io::Result<Option<&str>> {
-        self.found(input, 0, is_in_text)
+        found(names_of(&self.names, 0), input, is_in_text)
+    }
+
+    /// Returns the first name, or part of a full name, that a text of a person has.
+    pub(super) fn found_in_written(&self, input: impl Read) -> io::Result<Option<&str>> {
+        let names = names_of(&self.names, 0);
+        let all = [names, names_of(&self.parts, 0)].concat();
+        found(all, input, is_in_text)
     }
 
     /// Returns the first name that binary data has. Short names are in any data by chance: only long ones within printable bytes count.
     pub(super) fn found_in_binary(&self, input: impl Read) -> io::Result<Option<&str>> {
-        self.found(input, LONG, is_in_binary)
+        found(names_of(&self.names, LONG), input, is_in_binary)
     }
+}
 
-    /// Returns the first name of some length that an input has at a place that counts.
-    fn found(
-        &self,
-        mut input: impl Read,
-        shortest: usize,
-        counts: fn(&[u8], usize, &str) -> bool,
-    ) -> io::Result<Option<&str>> {
-        let names = self.0.iter().map(String::as_str);
-        let names: Vec<&str> = names.filter(|name| name.len() >= shortest).collect();
-        let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
-        // What follows a name decides whether it counts, and so does what is before it.
-        let kept = longest + 2 * PRINTABLE;
-        let mut bytes: Vec<u8> = Vec::with_capacity(CHUNK + kept);
-        loop {
-            let beyond = bytes.len().saturating_sub(kept);
-            bytes.drain(..beyond);
-            let read = input.by_ref().take(CHUNK as u64).read_to_end(&mut bytes)?;
-            let is_last = read < CHUNK;
-            let limit = bytes.len()
-                - if is_last {
-                    0
-                } else {
-                    PRINTABLE.min(bytes.len())
-                };
-            let mut found = names.iter();
-            if let Some(name) = found.find(|name| has(&bytes, limit, name, counts)) {
-                return Ok(Some(*name));
-            }
-            if is_last {
-                return Ok(None);
-            }
+/// Returns names without those that everybody has, each once.
+fn private(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let names = names.into_iter().map(|name| name.trim().to_owned());
+    let is_common = |name: &String| COMMON.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let names = names.filter(|name| !name.is_empty() && !is_common(name));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Returns the names of this length or a greater one, in bytes.
+fn names_of(names: &[String], shortest: usize) -> Vec<&str> {
+    let names = names.iter().map(String::as_str);
+    names.filter(|name| name.len() >= shortest).collect()
+}
+
+/// Returns the first name that an input has at a place that counts.
+fn found<'n>(
+    names: Vec<&'n str>,
+    mut input: impl Read,
+    counts: fn(&[u8], usize, &str) -> bool,
+) -> io::Result<Option<&'n str>> {
+    let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    // What follows a name decides whether it counts, and so does what is before it.
+    let kept = longest + 2 * PRINTABLE;
+    let mut bytes: Vec<u8> = Vec::with_capacity(CHUNK + kept);
+    loop {
+        let beyond = bytes.len().saturating_sub(kept);
+        bytes.drain(..beyond);
+        let read = input.by_ref().take(CHUNK as u64).read_to_end(&mut bytes)?;
+        let is_last = read < CHUNK;
+        let unseen = if is_last { 0 } else { PRINTABLE };
+        let limit = bytes.len().saturating_sub(unseen);
+        let mut found = names.iter().copied();
+        let found = found.find(|name| has(&bytes, limit, name, counts));
+        if found.is_some() || is_last {
+            return Ok(found);
         }
     }
 }
@@ -195,7 +214,7 @@ fn is_in_binary(bytes: &[u8], at: usize, name: &str) -> bool {
 struct Account<'t> {
     user: &'t str,
     id: &'t str,
-    /// Field GECOS up to its first comma.
+    /// Field GECOS up to its first comma. An ampersand stands for the name of the account.
     full_name: &'t str,
     home: &'t str,
 }
@@ -214,16 +233,11 @@ fn accounts(text: &str) -> impl Iterator<Item = Account<'_>> {
     })
 }
 
-/// Returns a full name and its parts. An ampersand stands for the name of the account (passwd(5)).
-fn parts(full_name: &str, user: &str) -> Vec<String> {
-    let full_name = full_name.replace('&', user);
-    let is_part = |part: &&str| part.len() >= SHORTEST_PART;
+/// Returns the parts of a full name.
+fn parts(full_name: &str) -> Vec<String> {
     let parts = full_name.split_whitespace().map(|it| it.trim_matches('.'));
-    let parts: Vec<String> = parts.filter(is_part).map(str::to_owned).collect();
-    parts
-        .into_iter()
-        .chain([full_name.trim().to_owned()])
-        .collect()
+    let parts = parts.filter(|part| part.len() >= SHORTEST_PART);
+    parts.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -266,11 +280,25 @@ mod tests {
                 ("ada", "1000", "Ada", "/home/ada")
             ]
         );
-        assert_eq!(
-            parts("Ada K. von Lovelace", "x"),
-            ["Ada", "von", "Lovelace", "Ada K. von Lovelace"]
-        );
-        assert_eq!(parts("& Byron", "ada"), ["ada", "Byron", "ada Byron"]);
+        assert_eq!(parts("Ada K. von Lovelace"), ["Ada", "von", "Lovelace"]);
+    }
+
+    /// Many first names are words of a report, too.
+    #[test]
+    fn parts_of_full_names_are_sought_where_people_write() {
+        let names = PrivateNames {
+            names: vec!["Max Power".to_owned()],
+            parts: vec!["Max".to_owned(), "Power".to_owned()],
+        };
+        let written = |text: &str| names.found_in_written(text.as_bytes()).unwrap();
+        let generated = |text: &str| names.found_in_text(text.as_bytes()).unwrap();
+        assert_eq!(written("# by Max, 2026"), Some("Max"));
+        assert_eq!(written("powerful"), Some("Power"));
+        assert_eq!(written("maximal"), None);
+        assert_eq!(generated("<th>max</th>"), None);
+        assert_eq!(generated("of max power"), Some("Max Power"));
+        let allowed = names.clone().without(&["Max".to_owned()]);
+        assert_eq!(allowed.found_in_written(&b"max"[..]).unwrap(), None);
     }
 
     /// Three letters are in every capture of some length.
@@ -321,7 +349,7 @@ mod tests {
 
     #[test]
     fn this_host_has_names() {
-        let PrivateNames(names) = PrivateNames::of_this_host();
+        let PrivateNames { names, .. } = PrivateNames::of_this_host();
         assert!(names.iter().all(|name| !COMMON.contains(&name.as_str())));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use takt_control::trace_file::{self, TraceReader};
@@ -21,7 +21,9 @@ const FOLDER: &str = "takt-run";
 /// Kind of a packed file, which decides where names are sought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
-    /// Text: everywhere.
+    /// Text of a person, such as a scenario: everywhere, also parts of full names.
+    Written,
+    /// Text of Takt: everywhere.
     Text,
     /// Trace: in its description. Its records are numbers.
     Trace,
@@ -57,9 +59,9 @@ impl RunBundle {
         let scenario = read(&directory.join(SCENARIO))?;
         for name in histograms(directory, &scenario) {
             let content = read(&directory.join(&name))?;
-            bundle.add(&name, &content)?;
+            bundle.write(&name, FileKind::Written, &content)?;
         }
-        bundle.add(SCENARIO, &scenario)?;
+        bundle.write(SCENARIO, FileKind::Written, &scenario)?;
         let mut addresses = Addresses::default();
         for case in &mut description.cases {
             case.failure = case.failure.as_deref().map(described::failure);
@@ -133,22 +135,31 @@ impl RunBundle {
     /// # Errors
     /// [`BundleError::Io`].
     pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), BundleError> {
+        self.write(name, FileKind::Text, content)
+    }
+
+    fn write(&mut self, name: &str, kind: FileKind, content: &[u8]) -> Result<(), BundleError> {
         let path = self.folder.join(name);
-        let mut file = self.create(name, FileKind::Text)?;
+        let mut file = self.create(name, kind)?;
         let written = file.write_all(content).and_then(|()| file.flush());
         written.map_err(io(&path))
     }
 
-    /// Adds a trace whose description has known lines only.
+    /// Adds a trace whose description has known lines only. Its records are copied as a stream.
     fn add_trace(&mut self, from: &Path, name: &str) -> Result<(), BundleError> {
-        let input = BufReader::new(File::open(from).map_err(io(from))?);
+        let mut input = BufReader::new(File::open(from).map_err(io(from))?);
         let mut output = self.create(name, FileKind::Trace)?;
-        trace_file::described(input, &mut output, described::lines).map_err(|error| {
+        let beginning = beginning(&mut input).map_err(io(from))?;
+        let beginning = trace_file::described(&beginning, described::lines).map_err(|error| {
             BundleError::Trace {
                 path: from.to_owned(),
                 error,
             }
-        })
+        })?;
+        let copied = output.write_all(&beginning);
+        let copied = copied.and_then(|()| std::io::copy(&mut input, &mut output));
+        let copied = copied.and_then(|_| output.flush());
+        copied.map_err(io(from))
     }
 
     /// Creates a file of the folder.
@@ -182,6 +193,7 @@ impl RunBundle {
             let path = self.folder.join(file);
             let open = || File::open(&path).map_err(io(&path));
             let found = match kind {
+                FileKind::Written => names.found_in_written(open()?).map_err(io(&path))?,
                 FileKind::Text => names.found_in_text(open()?).map_err(io(&path))?,
                 FileKind::Capture => names.found_in_binary(open()?).map_err(io(&path))?,
                 FileKind::Trace => {
@@ -249,6 +261,17 @@ fn histograms(directory: &Path, text: &[u8]) -> Vec<String> {
         .into_iter()
         .filter(|name| inside(Path::new(name)).is_ok())
         .collect()
+}
+
+/// Reads the beginning of a trace file up to its first record: 12 bytes, a description whose length they have, and 8 bytes.
+fn beginning(input: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.by_ref().take(12).read_to_end(&mut bytes)?;
+    let length = bytes.last_chunk().copied().map_or(0, u32::from_le_bytes);
+    // A damaged file may have any length: descriptions have 64 KiB at most.
+    let length = u64::from(length).min(1 << 16);
+    input.by_ref().take(length + 8).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, BundleError> {

@@ -1,6 +1,5 @@
 //! Facts about the clock of a host.
 
-use takt_rt::ptp_clock::PtpClockOffset;
 use takt_rt::tai_offset::ClockStatus;
 
 use super::HostFact;
@@ -25,6 +24,15 @@ const CARD_CLOCK: &str = "clock of the network card";
 
 /// End of the names of facts that are read again when a run has ended.
 pub(crate) const AT_END: &str = " at the end";
+
+/// Distance of a network card's PTP clock from CLOCK_TAI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PtpClockOffset {
+    /// Nanoseconds by which the card's clock is ahead.
+    pub nanos: i64,
+    /// Largest error of this reading, in nanoseconds.
+    pub error_nanos: i64,
+}
 
 /// Answers of ptp4l.
 #[derive(Debug, Clone, PartialEq, Eq)]

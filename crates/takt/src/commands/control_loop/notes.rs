@@ -9,10 +9,11 @@ use takt_lab::host::{
     HostFact, HostFiles, PtpState, card_facts, clock_facts, clock_facts_at_end, host_facts,
     ptp_state,
 };
-use takt_lab::{EndRecord, LoopEnd, RunId, ScenarioApplication, ScenarioLoop, TraceNotes};
+use takt_lab::{
+    EndRecord, LoopEnd, RunId, ScenarioApplication, ScenarioLoop, TraceNotes, ptp_clock_offset,
+};
 use takt_link::NetworkCard;
 use takt_rt::clock::realtime_nanos;
-use takt_rt::ptp_clock::ptp_clock_offset;
 use takt_rt::tai_offset::clock_status;
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario, ScenarioFile};
 use takt_tsn::{
