@@ -151,11 +151,11 @@ fn names_of(names: &[String], shortest: usize) -> Vec<&str> {
 }
 
 /// Returns the first name that an input has at a place that counts.
-fn found<'n>(
-    names: Vec<&'n str>,
+fn found(
+    names: Vec<&str>,
     mut input: impl Read,
     counts: fn(&[u8], usize, &str) -> bool,
-) -> io::Result<Option<&'n str>> {
+) -> io::Result<Option<&str>> {
     let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
     // What follows a name decides whether it counts, and so does what is before it.
     let kept = longest + 2 * PRINTABLE;
