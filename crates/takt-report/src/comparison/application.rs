@@ -3,6 +3,7 @@
 use takt_lab::EndRecord;
 
 use super::bound::ComparedBound;
+use super::late::LateAtEnd;
 use super::loss::LossShares;
 use super::measured::{MeasuredPoint, MeasuredTimes};
 use super::samples::LongDelay;
@@ -122,6 +123,8 @@ pub struct ComparedApplication {
     pub began: Option<i64>,
     /// Events of the run that can have delayed its messages, each with its place and count.
     pub delayed_by: Vec<String>,
+    /// Late wake-ups of its threads, of traces that have their causes.
+    pub late_wake_ups: Vec<LateAtEnd>,
     /// Remarks on the files: what makes a quantity doubtful.
     pub remarks: Vec<String>,
     /// True if a file ends with damage.
@@ -184,6 +187,7 @@ pub(crate) mod tests {
             ends: Vec::new(),
             began: None,
             delayed_by: Vec::new(),
+            late_wake_ups: Vec::new(),
             remarks: Vec::new(),
             is_damaged: false,
         }

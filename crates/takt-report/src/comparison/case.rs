@@ -13,6 +13,7 @@ use super::application::{
 };
 use super::bound::CaseBounds;
 use super::delays;
+use super::late;
 use super::loss::LossShares;
 use super::measured::Measurement;
 use super::resolution::Resolution;
@@ -308,6 +309,7 @@ impl Joined<'_> {
             ends: ends.cloned().collect(),
             began: measurement.began,
             delayed_by: delays::of(self.record, &of_run.name, &measurement.run),
+            late_wake_ups: late::of(&measurement.run, self.case.synchronized),
             remarks: measurement.run.doubts(),
             is_damaged: measurement.run.files.iter().any(|it| it.damage.is_some()),
         })
