@@ -49,10 +49,15 @@ impl RunApplication {
     /// Returns the files of the application for an analysis, and the ports of the captures.
     #[must_use]
     pub fn files(&self, case: &Path) -> Vec<(PathBuf, CapturePort)> {
+        let [of_publisher, of_loopback] = self.card_stamps;
         let port = |is_loopback| CapturePort {
             is_loopback,
             publisher_id: Some(self.publisher_id.to_string()),
             loopback_id: Some(self.loopback_id.to_string()),
+            has_card_stamps: match is_loopback {
+                true => of_loopback,
+                false => of_publisher,
+            },
         };
         let traces = [&self.publisher_trace, &self.loopback_trace];
         let captures = [

@@ -10,8 +10,9 @@ use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
 
 use crate::charts::{self, NamedPicture};
-use crate::comparison::{ComparedBound, ComparedRun, Requirement, Resolution, RoundTripKind};
+use crate::comparison::{ComparedBound, ComparedRun, Requirement, RoundTripKind};
 use crate::entries::{Entries, Entry};
+use crate::late_table;
 use crate::tables;
 use crate::trace_points::{round_trip, sent_stamp};
 
@@ -119,7 +120,10 @@ fn summary(page: &mut Page, run: &ComparedRun) {
     } else if run.violations().is_empty() {
         // With violations, the errors above are the result.
         let applications = run.cases.iter().flat_map(|it| &it.applications);
-        let judged = applications.flat_map(|it| it.delays().map(|(_, it)| (it.count, &it.bound)));
+        let judged = applications.flat_map(|it| {
+            let delays = it.delays().map(|(_, it)| it);
+            delays.map(|it| (if it.is_decidable() { it.count } else { 0 }, &it.bound))
+        });
         let judged: Vec<(u64, &ComparedBound)> = judged.collect();
         let with_bound = judged.iter();
         let with_bound = with_bound.filter(|(count, bound)| *count > 0 && bound.nanos().is_some());
@@ -144,7 +148,7 @@ fn summary(page: &mut Page, run: &ComparedRun) {
             counts.iter().sum::<u64>(),
             counts.len(),
             judged.len(),
-            Resolution::of(&run.description)
+            run.resolution()
         );
         page.notice(notice, &title, [line]);
     }
@@ -269,7 +273,7 @@ fn facts(run: &ComparedRun) -> Vec<(String, String)> {
     };
     // Hosts have facts of their own about them.
     facts.extend(disciplines.map(|it| ("disciplines".to_owned(), it.to_owned())));
-    let resolution = Resolution::of(description).to_string();
+    let resolution = run.resolution().to_string();
     facts.push(("resolution".to_owned(), resolution));
     facts.extend(
         description
@@ -328,6 +332,7 @@ fn details(
         let origin = format!("Case {}, {}. {origin}", entry.number, entries.label(entry));
         let pictures = charts::of_application(run, entry, &origin);
         page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
+        late_wake_ups(page, entry, &origin);
         let alone = Entries::alone(entry);
         let caption = format!("Counters and inter-frame spacing at all trace points. {origin}");
         page.table(&tables::counters(&alone, true), &caption);
@@ -339,6 +344,38 @@ fn details(
             format!("Parts of the way; bound and simulation of one way begin {begin}. {origin}");
         page.table(&tables::parts(&alone), &caption);
         composed.pictures.extend(pictures);
+    }
+}
+
+/// Adds the longest round trips during which a thread was late, with the causes.
+fn late_wake_ups(page: &mut Page, entry: &Entry<'_>, origin: &str) {
+    let Some(line) = late_table::line(entry.application) else {
+        return;
+    };
+    page.paragraph(&line);
+    let is_measured = |kind: &RoundTripKind| {
+        let trip = entry.application.round_trip(*kind);
+        !trip.delay.longest.is_empty()
+    };
+    for kind in RoundTripKind::ALL.into_iter().filter(is_measured) {
+        let name = round_trip(kind, entry.case.sent_stamp);
+        match late_table::of(entry.application, kind) {
+            Some((table, count)) => page.table(
+                &table,
+                &format!(
+                    "Late threads during the longest round trips ({name}), {count} in all: time since the beginning, round trip, and how \
+                     long the thread was late, with its causes. {origin}"
+                ),
+            ),
+            None if entry.application.late_wake_ups.iter().all(|it| it.began.is_some()) => page
+                .paragraph(&format!(
+                    "None of them was during the longest round trips ({name})."
+                )),
+            None => page.paragraph(&format!(
+                "Whether the loopback was late during the longest round trips ({name}) is not known: the clocks of the hosts are not \
+                 synchronized."
+            )),
+        }
     }
 }
 
@@ -355,6 +392,10 @@ fn settings(entry: &Entry<'_>) -> Vec<(String, String)> {
             sent_stamp(case.sent_stamp).to_owned(),
         ),
     ];
+    if !case.capture_clocks.is_empty() {
+        let clocks = case.capture_clocks.join("; ");
+        settings.push(("clocks of captures".to_owned(), clocks));
+    }
     if let Some(late) = entry.application.wake_up_latency_nanos {
         settings.push((
             "longest recorded wake-up latency".to_owned(),

@@ -73,7 +73,7 @@ pub struct LabRunArguments {
     /// Backend.
     #[arg(long, default_value = "netns")]
     pub backend: LabBackend,
-    /// Value of a field for all cases, for example discipline=cbs; it replaces the sweep of this field.
+    /// Other value of a field of the scenario, for example discipline=cbs; it replaces the sweep of this field.
     #[arg(long = "field", value_name = "FIELD=VALUE", value_parser = setting)]
     pub settings: Vec<(String, String)>,
     /// Messages of each application; default is the number of cycles of the scenario, at most 20000, and at most 10 s.
@@ -101,7 +101,10 @@ pub struct LabCollectArguments {
     /// Capture at the port of the loopback, whatever its name.
     #[arg(long, value_name = "FILE")]
     pub at_loopback: Vec<PathBuf>,
-    /// The clocks of the hosts are synchronized: compare times of both.
+    /// Capture whose packets the network card stamped (`tcpdump -j adapter_unsynced`); others have times of the kernel.
+    #[arg(long, value_name = "FILE")]
+    pub card_stamps: Vec<PathBuf>,
+    /// The clocks of the hosts are synchronized: compare times of both, also if their facts do not tell how far they differ.
     #[arg(long)]
     pub synchronized: bool,
     /// Print one JSON object.

@@ -2,6 +2,7 @@
 //! messages, and the demonstration, however it ends.
 
 mod bounds;
+mod campaigns;
 mod clients;
 mod control_loops;
 mod demo;
@@ -21,6 +22,7 @@ mod simulate;
 mod simulated_by_hand;
 mod state;
 mod tsn;
+mod two_hosts;
 
 use std::time::{Duration, Instant};
 

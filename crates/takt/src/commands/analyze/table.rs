@@ -1,6 +1,6 @@
 //! Quantities for people.
 
-use takt_analysis::{RunAnalysis, RunFile};
+use takt_analysis::{LateWakeUp, RunAnalysis, RunFile, RunFileFormat};
 use takt_figures::number::{measured, trimmed};
 use takt_figures::{Column, Report, Table};
 
@@ -21,11 +21,13 @@ pub(super) fn print(run: &RunAnalysis, report: &mut Report<impl FnMut(String)>) 
     report.table(&counters(run));
     report.line("");
     for file in &run.files {
-        let late = late_causes::of_description(&file.description);
+        let late = LateWakeUp::of_description(&file.description);
         if !late.is_empty() {
             let path = file.path.display();
-            report.line(format!("{path}: late wake-ups, the worst"));
-            report.table(&late_causes::table_of_trace(&late));
+            let total = LateWakeUp::total(&file.description);
+            let total = total.map_or_else(String::new, |total| format!(" of {total}"));
+            report.line(format!("{path}: the worst{total} late wake-ups"));
+            report.table(&late_causes::table(&late));
             report.line("");
         }
     }
@@ -39,7 +41,20 @@ fn described(file: &RunFile) -> String {
     let points: Vec<String> = points
         .map(|(point, count)| format!("{point:?} {count}"))
         .collect();
-    format!("{}: {}", file.path.display(), points.join(", "))
+    let clock = match (file.has_card_stamps, file.format) {
+        (true, _) => "clock of the network card",
+        (false, RunFileFormat::Trace) => "clock of the system",
+        (false, RunFileFormat::Capture) => "stamps of the kernel",
+    };
+    let step = match file.step_nanos {
+        0 | 1 => String::new(),
+        step => format!(", in steps of {step} ns"),
+    };
+    format!(
+        "{}: {} ({clock}{step})",
+        file.path.display(),
+        points.join(", ")
+    )
 }
 
 /// Returns the table of times: a section for each interval, whose title has the kind of a round trip.
