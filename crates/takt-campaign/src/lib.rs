@@ -36,6 +36,9 @@ mod store;
 mod summary;
 mod table;
 
+#[cfg(test)]
+mod tests;
+
 pub use case::{CampaignCase, RowKey};
 pub use compute::compute_row;
 pub use error::{CampaignError, CampaignPlanError, MergeFlaw};

@@ -196,7 +196,8 @@ impl<'a> Item<'a> {
 }
 
 /// Checks all conditions of an item that do not depend on the current value.
-#[inline]
+// Called once for each Write; the search for remote sources calls it, too, so the compiler would leave it alone.
+#[inline(always)]
 pub(super) fn check<'v>(
     view: &'v View<'_>,
     caller: &Caller,

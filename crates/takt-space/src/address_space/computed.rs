@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 use takt_ua::{NodeId, NodeIdRef};
 
 use super::definition::NodeDefinition;
+use super::kept_nodes::KeptNodes;
+use super::node::Node;
 use super::reference::{ReferenceTypes, ReferenceView, TargetRef};
 use crate::value::Value;
 
@@ -111,46 +113,63 @@ fn view(reference: &ComputedReference) -> ReferenceView<'_> {
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) types: &'a ReferenceTypes,
-    pub(crate) computed: ComputedLists<'a>,
+    pub(crate) computed: SeenNodes<'a>,
 }
 
 /// Source of computed nodes of an address space; it may be set later.
 pub(crate) type Source = OnceLock<Arc<dyn ComputedNodes>>;
 
-/// Lists of references by the number of the standard's node.
-type Lists = RefCell<BTreeMap<u32, Option<Arc<ComputedReferences>>>>;
+/// What one view has computed.
+#[derive(Default)]
+struct Seen {
+    nodes: KeptNodes,
+    /// References of nodes of the standard: one view lists all Sessions once.
+    of_standard: RefCell<BTreeMap<u32, Option<Arc<ComputedReferences>>>>,
+}
 
-/// The computed references of one view.
+/// The computed nodes and references that one view has looked at.
 ///
 /// Each request makes a view and drops it, and few of them see a computed node. So making one stores two words, and dropping it
 /// compares one: the source is not asked, and nothing is allocated, before they are needed.
-pub(crate) struct ComputedLists<'a> {
+pub(crate) struct SeenNodes<'a> {
     /// `None` for changes, which see no computed nodes.
     source: Option<&'a Source>,
-    /// References of nodes of the standard: one view lists all Sessions once.
-    of_standard: OnceCell<Box<Lists>>,
+    seen: OnceCell<Box<Seen>>,
 }
 
-impl std::fmt::Debug for ComputedLists<'_> {
+impl std::fmt::Debug for SeenNodes<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("ComputedLists")
-            .finish_non_exhaustive()
+        formatter.debug_struct("SeenNodes").finish_non_exhaustive()
     }
 }
 
-impl<'a> ComputedLists<'a> {
+impl<'a> SeenNodes<'a> {
     #[inline]
     pub(crate) fn new(source: Option<&'a Source>) -> Self {
         Self {
             source,
-            of_standard: OnceCell::new(),
+            seen: OnceCell::new(),
         }
     }
 
     /// Returns the source of computed nodes, if there is one.
-    pub(super) fn provider(&self) -> Option<&'a dyn ComputedNodes> {
+    fn provider(&self) -> Option<&'a dyn ComputedNodes> {
         self.source?.get().map(|nodes| &**nodes)
+    }
+
+    fn seen(&self) -> &Seen {
+        self.seen.get_or_init(Box::default)
+    }
+
+    /// Returns the computed node with this NodeId, which is not in namespace 0.
+    #[cold]
+    pub(super) fn node(&self, node_id: NodeIdRef<'_>) -> Option<&Arc<Node>> {
+        let provider = self.provider()?;
+        let nodes = &self.seen().nodes;
+        match nodes.get(node_id) {
+            Some(known) => Some(known),
+            None => nodes.keep(provider.node(node_id)?),
+        }
     }
 
     /// Returns the references of a computed node.
@@ -170,7 +189,7 @@ impl<'a> ComputedLists<'a> {
 
     #[cold]
     fn list(&self, provider: &dyn ComputedNodes, id: u32) -> Option<Arc<ComputedReferences>> {
-        let lists = self.of_standard.get_or_init(Box::default);
+        let lists = &self.seen().of_standard;
         if let Some(known) = lists.borrow().get(&id) {
             return known.clone();
         }

@@ -202,6 +202,15 @@ impl Node {
         self.binding.load()
     }
 
+    /// Returns true if the value is stored in this address space, and not a copy. It is apart, because few nodes are asked.
+    #[cold]
+    fn keeps_its_value(&self) -> bool {
+        match self.binding().as_deref() {
+            Some(Binding::Value(Value::Stored(stored))) => stored.origin().is_none(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn bind(&self, binding: Option<Binding>) -> Option<Arc<Binding>> {
         self.expected.store(0, Ordering::Relaxed);
         self.binding.swap(binding.map(Arc::new))
@@ -362,10 +371,7 @@ impl<'v> NodeRef<'v> {
         level & access_level::WRITE != access_level::WRITE
             && level & access_level::CURRENT_WRITE != 0
             && node.counted.is_some()
-            && match node.binding().as_deref() {
-                Some(Binding::Value(Value::Stored(stored))) => stored.origin().is_none(),
-                _ => false,
-            }
+            && node.keeps_its_value()
     }
 
     /// Returns true if this server keeps the history of a Variable, or of the Events of an Object: see [`AddressSpace::set_historized`](super::AddressSpace::set_historized).

@@ -1,6 +1,8 @@
 //! End-to-end tests of the command line: every command with registry and Provider over both transports, error
 //! messages, and the demonstration, however it ends.
 
+mod analyze;
+mod bench;
 mod bounds;
 mod campaigns;
 mod clients;

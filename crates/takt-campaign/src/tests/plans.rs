@@ -1,8 +1,8 @@
 //! Cases of campaigns, and mistakes in their files.
 
-use takt_campaign::CampaignPlanError;
+use crate::CampaignPlanError;
 
-use crate::folder::{Folder, SCENARIO};
+use super::folder::{Folder, SCENARIO};
 
 fn cases(campaign: &str) -> Vec<Vec<(String, String)>> {
     let plan = Folder::new(campaign).plan().unwrap();

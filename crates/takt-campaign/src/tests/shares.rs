@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use takt_campaign::{CampaignError, CampaignRunOptions, MergeFlaw, Shard, merge_shards};
+use crate::{CampaignError, CampaignRunOptions, MergeFlaw, Shard, merge_shards};
 
-use crate::folder::{CAMPAIGN, Folder};
+use super::folder::{CAMPAIGN, Folder};
 
 fn shares(folder: &Folder, of: u32) -> Vec<PathBuf> {
     (1..=of)

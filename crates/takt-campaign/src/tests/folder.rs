@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use takt_campaign::{
+use crate::{
     CampaignError, CampaignObserver, CampaignOutcome, CampaignPlan, CampaignPlanError,
     CampaignProgress, CampaignRow, CampaignRunOptions, CampaignStart, Shard, run_campaign,
 };

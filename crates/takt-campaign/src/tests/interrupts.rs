@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::fd::AsFd;
 
-use takt_campaign::{CampaignError, CampaignRunOptions};
+use crate::{CampaignError, CampaignRunOptions};
 
-use crate::folder::{CAMPAIGN, Folder, SCENARIO, Stop};
+use super::folder::{CAMPAIGN, Folder, SCENARIO, Stop};
 
 fn resumed(folder: &Folder, to: &str) -> CampaignRunOptions {
     CampaignRunOptions {

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use takt_control::{Trace, TracePoint, trace_file};
 
 fn analyze(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_takt"));
+    let mut command = Command::new(takt_tests::binary::takt());
     command
         .current_dir(directory)
         .arg("analyze")

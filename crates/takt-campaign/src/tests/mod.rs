@@ -1,4 +1,4 @@
-//! Tests of the crate from outside.
+//! Tests of whole campaigns: plans, interrupts, shares, repeats.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,9 +1,9 @@
 //! The result does not depend on the order of computations, and the stop rule not on the number of jobs.
 
+use crate::{CampaignRunOptions, CampaignSummary};
 use serde_json::Value;
-use takt_campaign::{CampaignRunOptions, CampaignSummary};
 
-use crate::folder::{CAMPAIGN, Folder, SCENARIO, Stop};
+use super::folder::{CAMPAIGN, Folder, SCENARIO, Stop};
 
 fn rows(text: &str) -> Vec<Value> {
     let lines = text.lines();
