@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use takt_scenario::{Share, StopRule};
-
-use crate::statistics::RunningMean;
+use takt_statistics::RunningMean;
 
 /// Repetitions of a case by a backend.
 #[derive(Debug, Clone)]

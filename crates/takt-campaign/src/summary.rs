@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use takt_statistics::Estimate;
+use takt_statistics::{Estimate, RunningMean, SortedTimes};
 
 use crate::error::CampaignError;
 use crate::folder::{CampaignDescription, JOURNAL, ROWS};
 use crate::row::CampaignRow;
-use crate::statistics::{mean_estimate, median_estimate};
 use crate::table::{RowColumns, for_each_row};
 
 /// Repetitions of a case by a backend, for one quantity.
@@ -130,16 +129,19 @@ impl Group {
             if !first.values.contains_key(&quantity.quantity) && values.is_empty() {
                 continue;
             }
+            let mut mean = RunningMean::default();
+            values.iter().for_each(|value| mean.add(*value));
             quantity.rows.push(MergedRow {
                 case: first.case.clone(),
                 scenario: first.scenario.clone(),
                 settings: first.settings.clone(),
                 backend: first.backend.clone(),
                 rows: self.rows,
-                mean: mean_estimate(&values),
+                mean: mean.estimate(),
                 least: values.iter().copied().reduce(f64::min),
                 most: values.iter().copied().reduce(f64::max),
-                median: median_estimate(values),
+                // Fewer than six values give the least and the greatest one, whose confidence is less than 95 %.
+                median: SortedTimes::new(values).median_estimate(),
             });
         }
     }

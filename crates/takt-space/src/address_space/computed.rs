@@ -9,8 +9,6 @@ use std::sync::{Arc, OnceLock};
 use takt_ua::{NodeId, NodeIdRef};
 
 use super::definition::NodeDefinition;
-use super::kept_nodes::KeptNodes;
-use super::node::Node;
 use super::reference::{ReferenceTypes, ReferenceView, TargetRef};
 use crate::value::Value;
 
@@ -113,63 +111,46 @@ fn view(reference: &ComputedReference) -> ReferenceView<'_> {
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) types: &'a ReferenceTypes,
-    pub(crate) computed: SeenNodes<'a>,
+    pub(crate) computed: ComputedLists<'a>,
 }
 
 /// Source of computed nodes of an address space; it may be set later.
 pub(crate) type Source = OnceLock<Arc<dyn ComputedNodes>>;
 
-/// What one view has computed.
-#[derive(Default)]
-struct Seen {
-    nodes: KeptNodes,
-    /// References of nodes of the standard: one view lists all Sessions once.
-    of_standard: RefCell<BTreeMap<u32, Option<Arc<ComputedReferences>>>>,
-}
+/// Lists of references by the number of the standard's node.
+type Lists = RefCell<BTreeMap<u32, Option<Arc<ComputedReferences>>>>;
 
-/// The computed nodes and references that one view has looked at.
+/// The computed references of one view.
 ///
 /// Each request makes a view and drops it, and few of them see a computed node. So making one stores two words, and dropping it
 /// compares one: the source is not asked, and nothing is allocated, before they are needed.
-pub(crate) struct SeenNodes<'a> {
+pub(crate) struct ComputedLists<'a> {
     /// `None` for changes, which see no computed nodes.
     source: Option<&'a Source>,
-    seen: OnceCell<Box<Seen>>,
+    /// References of nodes of the standard: one view lists all Sessions once.
+    of_standard: OnceCell<Box<Lists>>,
 }
 
-impl std::fmt::Debug for SeenNodes<'_> {
+impl std::fmt::Debug for ComputedLists<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("SeenNodes").finish_non_exhaustive()
+        formatter
+            .debug_struct("ComputedLists")
+            .finish_non_exhaustive()
     }
 }
 
-impl<'a> SeenNodes<'a> {
+impl<'a> ComputedLists<'a> {
     #[inline]
     pub(crate) fn new(source: Option<&'a Source>) -> Self {
         Self {
             source,
-            seen: OnceCell::new(),
+            of_standard: OnceCell::new(),
         }
     }
 
     /// Returns the source of computed nodes, if there is one.
-    fn provider(&self) -> Option<&'a dyn ComputedNodes> {
+    pub(super) fn provider(&self) -> Option<&'a dyn ComputedNodes> {
         self.source?.get().map(|nodes| &**nodes)
-    }
-
-    fn seen(&self) -> &Seen {
-        self.seen.get_or_init(Box::default)
-    }
-
-    /// Returns the computed node with this NodeId, which is not in namespace 0.
-    #[cold]
-    pub(super) fn node(&self, node_id: NodeIdRef<'_>) -> Option<&Arc<Node>> {
-        let provider = self.provider()?;
-        let nodes = &self.seen().nodes;
-        match nodes.get(node_id) {
-            Some(known) => Some(known),
-            None => nodes.keep(provider.node(node_id)?),
-        }
     }
 
     /// Returns the references of a computed node.
@@ -189,7 +170,7 @@ impl<'a> SeenNodes<'a> {
 
     #[cold]
     fn list(&self, provider: &dyn ComputedNodes, id: u32) -> Option<Arc<ComputedReferences>> {
-        let lists = &self.seen().of_standard;
+        let lists = self.of_standard.get_or_init(Box::default);
         if let Some(known) = lists.borrow().get(&id) {
             return known.clone();
         }

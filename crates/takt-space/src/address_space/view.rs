@@ -1,5 +1,6 @@
 //! Views of the address space: look-up of nodes without a lock.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use papaya::{HashMapRef, LocalGuard};
@@ -7,7 +8,8 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId, NodeIdRef};
 
 use super::attribute_writes::AttributeWrites;
-use super::computed::{Context, SeenNodes, Source};
+use super::computed::{ComputedLists, Context, Source};
+use super::kept_nodes::KeptNodes;
 use super::namespaces::Namespaces;
 use super::node::{Inner, Node, NodeRef};
 use super::reference::{Reference, Target};
@@ -34,8 +36,9 @@ impl AddressSpace {
             space: self,
             context: Context {
                 types: &self.types,
-                computed: SeenNodes::new(computed),
+                computed: ComputedLists::new(computed),
             },
+            kept: OnceCell::new(),
         }
     }
 }
@@ -45,6 +48,8 @@ pub struct View<'a> {
     pub(super) nodes: HashMapRef<'a, NodeId, Arc<Node>, Hasher, LocalGuard<'a>>,
     pub(super) space: &'a AddressSpace,
     context: Context<'a>,
+    /// Nothing is allocated before the first computed node.
+    kept: OnceCell<Box<KeptNodes>>,
 }
 
 impl View<'_> {
@@ -126,6 +131,16 @@ impl View<'_> {
         })
     }
 
+    #[cold]
+    fn computed(&self, node_id: NodeIdRef<'_>) -> Option<&Arc<Node>> {
+        let provider = self.context.computed.provider()?;
+        if let Some(known) = self.kept.get().and_then(|kept| kept.get(node_id)) {
+            return Some(known);
+        }
+        let node = provider.node(node_id)?;
+        self.kept.get_or_init(Box::default).keep(node)
+    }
+
     fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
         // Nodes in memory are searched first: they include nodes of the standard's table with additions.
         if let Some(node) = self.in_memory(&node_id) {
@@ -133,7 +148,7 @@ impl View<'_> {
         }
         let inner = match node_id.standard_id() {
             Some(id) => Inner::Standard(Namespace0::get(id)?),
-            None => Inner::Computed(self.context.computed.node(node_id)?),
+            None => Inner::Computed(self.computed(node_id)?),
         };
         Some(NodeRef {
             inner,
