@@ -45,9 +45,7 @@ pub mod uml;
 
 pub use application::ScenarioApplication;
 pub use backend::Backend;
-pub use case_record::{
-    CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, SentStamp, TrafficRecord,
-};
+pub use case_record::{CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, TrafficRecord};
 pub use error::LabError;
 pub use execution::{RunObserver, execute};
 pub use payload::CounterPayload;

@@ -10,12 +10,13 @@ use super::captures::AssignedCaptures;
 use super::error::CollectError;
 use super::request::{BY_HAND, CollectRequest};
 use super::traces::{RunTrace, TracePair};
-use crate::case_record::{CaptureRecord, CaseRecord, SentStamp};
+use crate::case_record::{CaptureRecord, CaseRecord};
 use crate::host::HostFact;
 use crate::preparation::copy_scenario;
 use crate::run_directory::{RunApplication, RunCase, RunDescription};
 use crate::scenario_loop::LoopEnd;
 use crate::trace_name::trace_name;
+use takt_analysis::SentStamp;
 
 /// Name of the directory of the only case.
 const CASE: &str = "001";
@@ -213,8 +214,8 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
     CaseRecord {
         device: joined(values(pairs, "driver")),
         has_offloads: !disciplines(pairs).contains(&Some(WITHOUT_OFFLOAD)),
-        // Captures of tcpdump have software time stamps, unless their maker chose others.
-        sent_stamp: SentStamp::Driver,
+        // No format of captures says how its times were taken.
+        sent_stamp: SentStamp::Unknown,
         // Cycles begin at whole multiples of their length on CLOCK_TAI.
         beginning_nanos: begins - begins.rem_euclid(cycle.unwrap_or(1).max(1)),
         tai_offset_seconds: tai_offset,

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use takt_analysis::SentStamp;
 use takt_analysis::{AnalysisError, DelaySample, RunAnalysis};
 use takt_control::TracePoint::{T2, T3, T6, T7};
 use takt_lab::run_directory::{RunApplication, RunCase};
-use takt_lab::{CaseRecord, EndRecord, SentStamp};
+use takt_lab::{CaseRecord, EndRecord};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use super::application::{

@@ -68,6 +68,9 @@ pub struct ControlLoopArguments {
     /// Keeper of the time at which messages leave; default is that of the scenario.
     #[arg(long)]
     pub sending: Option<SendingMode>,
+    /// Number of cycles whose messages may wait in the queues of the kernel; default is the least one for a port that is fast enough.
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub waiting: Option<u32>,
     /// End after this number of cycles.
     #[arg(long, value_name = "COUNT", value_parser = count)]
     pub cycles: Option<u64>,

@@ -1,7 +1,9 @@
 //! Quantities for programs. Times are in nanoseconds.
 
 use serde_json::{Map, Value, json};
-use takt_analysis::{ExactStatistics, PointQuantities, RunAnalysis, RunFile, RunFileFormat};
+use takt_analysis::{
+    ExactStatistics, PointQuantities, RunAnalysis, RunFile, RunFileFormat, SentStamp,
+};
 
 use super::quantity::{STATISTICS, statistics};
 use crate::commands::late_causes;
@@ -34,6 +36,7 @@ pub(super) fn of(run: &RunAnalysis) -> Value {
         "trim": run.trim,
         "first_counter": run.first_counter,
         "last_counter": run.last_counter,
+        "sent_stamp": run.sent_stamp().map(SentStamp::name),
         "messages": run.messages,
         "lost": run.lost(),
         "losses": losses,
@@ -67,6 +70,7 @@ fn file(file: &RunFile) -> Value {
 fn point(point: &PointQuantities) -> Value {
     json!({
         "point": format!("{:?}", point.point),
+        "sent_stamp": point.sent_stamp.map(SentStamp::name),
         "messages": point.counters.messages,
         "missed": point.counters.missed,
         "repeated": point.counters.repeated,
