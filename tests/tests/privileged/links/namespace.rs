@@ -52,17 +52,10 @@ pub fn hold_messages() {
     );
 }
 
-/// Makes `takt0` pass nothing on behind its first 1600 bytes, and keep everything else.
-pub fn stall() {
-    // A frame of 100 bytes takes 100 s.
-    run_program(
-        "tc",
-        "qdisc replace dev takt0 root tbf rate 8bit burst 1600 limit 10000000",
-    );
-}
-
-/// Makes `takt0` slow.
+/// Makes `takt0` pass its first 1600 bytes on, and then as many as the rate allows. It keeps everything else.
 pub fn slow_down(rate: &str) {
+    // Another kind drops what waits.
+    run_program("tc", "qdisc replace dev takt0 root pfifo");
     let line = format!("qdisc replace dev takt0 root tbf rate {rate} burst 1600 limit 10000000");
     run_program("tc", &line);
 }
