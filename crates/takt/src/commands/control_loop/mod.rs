@@ -216,7 +216,7 @@ fn options(request: &Request<'_>, file: &ScenarioFile, control: &ScenarioLoop) -
             },
         },
         kernel_queue: match arguments.waiting {
-            Some(cycles) => KernelQueue::Cycles(usize::try_from(cycles).unwrap_or(usize::MAX)),
+            Some(cycles) => KernelQueue::Cycles(usize::from(cycles.get())),
             None => KernelQueue::Automatic {
                 hold: hold(file.scenario()),
             },
