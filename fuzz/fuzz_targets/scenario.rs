@@ -1,6 +1,6 @@
-//! Scenario files: every error has a position, and accepted files give scenarios.
+//! Files of scenarios and campaigns: every error has a position, and accepted files give scenarios.
 
-use takt_scenario::{ScenarioError, ScenarioFile};
+use takt_scenario::{CampaignFile, ScenarioError, ScenarioFile};
 
 fn check(text: &str, error: &ScenarioError) {
     assert!(!error.mistakes.is_empty());
@@ -18,6 +18,19 @@ pub(crate) fn run(data: &[u8]) {
             Ok(variants) => assert!(!variants.is_empty()),
             Err(error) => check(text, &error),
         },
+        Err(error) => check(text, &error),
+    }
+    match CampaignFile::parse(text, "fuzz.toml") {
+        Ok(file) => {
+            assert!(!file.scenarios.is_empty() && !file.backends.is_empty());
+            for field in &file.derived {
+                let values = file
+                    .sweeps
+                    .iter()
+                    .flat_map(|sweep| sweep.values.iter().flatten());
+                values.for_each(|value| drop(field.value(value)));
+            }
+        }
         Err(error) => check(text, &error),
     }
 }

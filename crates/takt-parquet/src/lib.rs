@@ -1,4 +1,4 @@
-//! Measured delays as Parquet files, for tools that read columns. [`DelayFile`] has one row for each delay of each message:
+//! Measured delays, and results of campaigns, as Parquet files, for tools that read columns. [`DelayFile`] has one row for each delay of each message:
 //!
 //! | column | type | content |
 //! |---|---|---|
@@ -12,13 +12,17 @@
 //! [`write_samples`] has one row for each answered request of a comparison of middleware: `peer`, `mode` (text), `bytes`, `round`,
 //! `nanos` (integers, 64 bits).
 //!
+//! [`ParquetTable`] has columns that its caller names: a campaign has one for each setting and quantity.
+//!
 //! Parquet is a crate of its own, because its library takes longer to build than all other output of Takt.
 
 #![forbid(unsafe_code)]
 
 mod delays;
 mod samples;
+mod table;
 mod texts;
 
 pub use delays::{DelayFile, DelayFileError, DelayRow};
 pub use samples::{SampleRow, write_samples};
+pub use table::{CellKind, ParquetCell, ParquetTable, ParquetTableError};

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::comparison::{
-    ComparedBound, ComparedDelay, ComparedRun, LossShares, OneWayComparison, Requirement,
-    RoundTripComparison, TimeSummary,
+    ComparedApplication, ComparedBound, ComparedDelay, ComparedRun, LongDelay, LossShares,
+    OneWayComparison, Requirement, RoundTripComparison, TimeSummary, worst_during,
 };
 use crate::entries::Entry;
 
@@ -49,7 +49,26 @@ pub(crate) fn of(
         &mut value,
         json!({ "simulation_above_bound": trip.delay.is_simulation_above() }),
     );
+    let late = late(entry.application, &trip.delay.longest);
+    add(&mut value, json!({ "late_threads": late }));
     value
+}
+
+/// Returns the longest delays during which a thread was late, with the causes.
+fn late(application: &ComparedApplication, delays: &[LongDelay]) -> Vec<Value> {
+    let late = delays.iter().filter_map(|delay| {
+        let late = worst_during(&application.late_wake_ups, delay)?;
+        let causes = late.wake_up.causes.iter();
+        let causes = causes.map(|it| json!({ "cause": it.text, "ns": it.nanos }));
+        Some(json!({
+            "counter": delay.counter,
+            "delay_ns": delay.nanos,
+            "end": late.end,
+            "late_ns": late.wake_up.nanos,
+            "causes": causes.collect::<Vec<_>>(),
+        }))
+    });
+    late.collect()
 }
 
 fn one_way(run: &ComparedRun, way: &OneWayComparison) -> Value {

@@ -16,6 +16,7 @@ mod charts;
 mod comparison;
 mod entries;
 mod json;
+mod late_table;
 mod page;
 mod printed;
 mod run_report;
@@ -24,7 +25,7 @@ mod trace_points;
 
 pub use comparison::{
     ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun, ComparisonError,
-    ComparisonOptions, Criterion, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
+    ComparisonOptions, Criterion, LateAtEnd, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
     NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison, RoundTripKind,
     RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
 };

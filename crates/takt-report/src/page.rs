@@ -12,6 +12,7 @@ use takt_ua::DateTime;
 use crate::charts::{self, NamedPicture};
 use crate::comparison::{ComparedBound, ComparedRun, Requirement, Resolution, RoundTripKind};
 use crate::entries::{Entries, Entry};
+use crate::late_table;
 use crate::tables;
 use crate::trace_points::round_trip;
 
@@ -328,6 +329,7 @@ fn details(
         let origin = format!("Case {}, {}. {origin}", entry.number, entries.label(entry));
         let pictures = charts::of_application(run, entry, &origin);
         page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
+        late_wake_ups(page, entry, &origin);
         let alone = Entries::alone(entry);
         let caption = format!("Counters and inter-frame spacing at all trace points. {origin}");
         page.table(&tables::counters(&alone, true), &caption);
@@ -339,6 +341,38 @@ fn details(
             format!("Parts of the way; bound and simulation of one way begin {begin}. {origin}");
         page.table(&tables::parts(&alone), &caption);
         composed.pictures.extend(pictures);
+    }
+}
+
+/// Adds the longest round trips during which a thread was late, with the causes.
+fn late_wake_ups(page: &mut Page, entry: &Entry<'_>, origin: &str) {
+    let Some(line) = late_table::line(entry.application) else {
+        return;
+    };
+    page.paragraph(&line);
+    let is_measured = |kind: &RoundTripKind| {
+        let trip = entry.application.round_trip(*kind);
+        !trip.delay.longest.is_empty()
+    };
+    for kind in RoundTripKind::ALL.into_iter().filter(is_measured) {
+        let name = round_trip(kind, entry.case.sent_stamp);
+        match late_table::of(entry.application, kind) {
+            Some((table, count)) => page.table(
+                &table,
+                &format!(
+                    "Late threads during the longest round trips ({name}), {count} in all: time since the beginning, round trip, and how \
+                     long the thread was late, with its causes. {origin}"
+                ),
+            ),
+            None if entry.application.late_wake_ups.iter().all(|it| it.began.is_some()) => page
+                .paragraph(&format!(
+                    "None of them was during the longest round trips ({name})."
+                )),
+            None => page.paragraph(&format!(
+                "Whether the loopback was late during the longest round trips ({name}) is not known: the clocks of the hosts are not \
+                 synchronized."
+            )),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! * [`Scenario::parse`] reads and checks a file, and reports for each mistake its position and the text that was probably meant.
 //!   `docs/scenario.md` is the reference of the file, [`schema`] its JSON Schema, and [`template`] writes files to begin with.
 //! * Everything in a [`Scenario`] is resolved: names are indices, routes are found ([`Scenario::flows`]), slopes and credits computed.
+//! * [`CampaignFile`] reads the file of a campaign in the same way: scenarios, swept fields and repetitions.
 //! * [`ScenarioFile::variants`] returns the scenarios of a file with sweeps.
 //! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
 //! * [`Frame`]: sizes of payload, of the L2 frame and on the wire.
@@ -51,6 +52,7 @@
 
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod discipline;
 mod document;
 mod error;
@@ -64,10 +66,15 @@ mod read;
 mod scenario;
 mod scenario_file;
 mod schema;
+mod settings;
 mod shape;
 mod sweep;
 pub mod template;
 
+pub use campaign::{
+    CampaignBackend, CampaignFile, CampaignSweep, CampaignText, DerivedField, NotDerived, StopRule,
+    SweptName,
+};
 pub use discipline::*;
 pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
@@ -78,5 +85,5 @@ pub use quantity::{
 };
 pub use scenario::{Flow, FlowSource, Scenario};
 pub use scenario_file::{ScenarioFile, ScenarioVariant};
-pub use schema::{ScenarioField, fields, schema};
+pub use schema::{ScenarioField, campaign_fields, campaign_schema, fields, schema};
 pub use sweep::Sweep;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::document::{self, Table};
 use crate::error::{Problem, ScenarioError};
 use crate::scenario::Scenario;
-use crate::{read, sweep};
+use crate::{read, settings, sweep};
 
 impl Scenario {
     /// Reads a scenario. Relative file names in it start at the folder of `file_name`. Sweeps are checked, but not carried out.
@@ -76,6 +76,18 @@ impl ScenarioFile {
     /// Returns the name of the file.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Checks that a path leads to a field, as sweeps and settings need it.
+    ///
+    /// # Errors
+    /// The place at which the path ends. It has no position in the file.
+    pub fn check_path(&self, path: &str) -> Result<(), ScenarioError> {
+        // `find` adds optional tables that are missing, so it works on a copy.
+        match sweep::find(&mut self.document.clone(), path) {
+            Ok(_) => Ok(()),
+            Err(problem) => Err(self.error(problem)),
+        }
     }
 
     /// Returns the scenario as it is written, without its sweeps.
@@ -151,23 +163,11 @@ impl ScenarioFile {
     /// needs no quotation marks. Sweeps of these fields are removed.
     ///
     /// # Errors
-    /// A path that leads to no field, or values that are no valid scenario; then the help names them.
+    /// A path that leads to no field, a field that is given twice, a sweep that sets other elements of a list as well, or values
+    /// that are no valid scenario; then the help names them.
     pub fn with_settings(&self, settings: &[(String, String)]) -> Result<Self, ScenarioError> {
         let mut document = self.document.clone();
-        for (path, value) in settings {
-            let (tables, field) =
-                sweep::find(&mut document, path).map_err(|problem| self.error(problem))?;
-            for table in tables {
-                sweep::set(table, field, &document::scalar(value));
-            }
-            if let Some(document::Value::List(sweeps)) =
-                document.get_mut("sweeps").map(|sweeps| &mut sweeps.value)
-            {
-                let swept =
-                    |sweep: &document::Item| sweep.table()?.text("parameter").map(str::to_owned);
-                sweeps.retain(|sweep| swept(sweep).as_ref() != Some(path));
-            }
-        }
+        settings::apply(&mut document, settings).map_err(|problem| self.error(problem))?;
         let given = settings
             .iter()
             .map(|(path, value)| format!("{path} = {value}"));
@@ -198,7 +198,7 @@ impl ScenarioFile {
     }
 }
 
-fn check_lines(text: &str) -> Result<(), Problem> {
+pub(crate) fn check_lines(text: &str) -> Result<(), Problem> {
     let mut start = 0;
     for line in text.split('\n') {
         if line.len() > LONGEST_LINE {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::campaign::CAMPAIGN;
 use crate::fields::SCENARIO;
 use crate::shape::{Kind, Shape};
 
@@ -115,14 +116,23 @@ fn table(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
 
 /// Returns the JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Value {
+    schema_of(&SCENARIO, "A scenario of Takt")
+}
+
+/// Returns the JSON Schema (2020-12) of a campaign file.
+pub fn campaign_schema() -> Value {
+    schema_of(&CAMPAIGN, "A campaign of Takt")
+}
+
+fn schema_of(shape: &Shape, title: &str) -> Value {
     let mut definitions = Map::new();
-    let mut schema = table(&SCENARIO, &mut definitions);
+    let mut schema = table(shape, &mut definitions);
     if let Some(schema) = schema.as_object_mut() {
         schema.insert(
             "$schema".to_owned(),
             "https://json-schema.org/draft/2020-12/schema".into(),
         );
-        schema.insert("title".to_owned(), "A scenario of Takt".into());
+        schema.insert("title".to_owned(), title.into());
         schema.insert("$defs".to_owned(), definitions.into());
     }
     schema
@@ -147,7 +157,16 @@ pub struct ScenarioField {
 
 /// Returns all fields of all tables, in the order of the reference. `docs/scenario.md` lists them.
 pub fn fields() -> Vec<ScenarioField> {
-    let mut shapes = vec![&SCENARIO];
+    fields_of(&SCENARIO)
+}
+
+/// Returns all fields of a campaign file, in the order of the reference. `docs/campaigns.md` lists them.
+pub fn campaign_fields() -> Vec<ScenarioField> {
+    fields_of(&CAMPAIGN)
+}
+
+fn fields_of(root: &'static Shape) -> Vec<ScenarioField> {
+    let mut shapes = vec![root];
     let mut rows = Vec::new();
     let mut next = 0;
     while let Some(shape) = shapes.get(next).copied() {

@@ -76,4 +76,14 @@ impl RunOptions {
             adversary: None,
         }
     }
+
+    /// Returns the options with this number of cycles. If the cut ends would be all of them, nothing is cut off.
+    #[must_use]
+    pub fn with_cycles(mut self, cycles: u64) -> Self {
+        self.simulation.cycles = cycles;
+        if self.simulation.trim.saturating_mul(2) >= cycles {
+            self.simulation.trim = 0;
+        }
+        self
+    }
 }

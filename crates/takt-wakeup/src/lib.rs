@@ -27,4 +27,6 @@ pub use measurement::{
     CycleWork, Measurement, MeasurementError, ThreadPlan, ThreadProgress, ThreadResult,
 };
 pub use real_time::{Preparation, Prepared, RealTimeOptions, prepare};
-pub use recorder::{LateReport, Recorder, RecorderError, remove_dead};
+pub use recorder::{
+    LateReport, Recorder, RecorderError, RecordingFailure, TaiOffsets, remove_dead,
+};

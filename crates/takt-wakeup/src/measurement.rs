@@ -11,7 +11,7 @@ use takt_rt::clock::Clock;
 use takt_rt::cyclic::{Cycle, Cyclic, CyclicError};
 use takt_statistics::TimeHistogram;
 
-use crate::late::thread_id;
+use crate::late::{WatchStart, thread_id};
 use crate::real_time::{Preparation, RealTimeOptions, prepare};
 
 /// Time from the beginning to the first cycle, in nanoseconds: all threads wait for it then.
@@ -38,6 +38,8 @@ pub struct ThreadPlan {
     pub real_time: RealTimeOptions,
     /// Work in each cycle; `None`: it only sleeps.
     pub work: Option<CycleWork>,
+    /// Source of the watch of its wake-ups, which a [`Recorder`](crate::Recorder) explains.
+    pub watch: Option<WatchStart>,
 }
 
 /// Numbers of a thread so far.
@@ -190,6 +192,8 @@ fn run(
 ) -> ThreadResult {
     let mut latencies = TimeHistogram::of_a_minute();
     let mut work = plan.work;
+    // It takes some milliseconds, and is nothing for a thread with a priority.
+    let mut watch = plan.watch.and_then(|it| it.of_this_thread());
     let prepared = prepare(&plan.real_time);
     // The receiver waits for it.
     let _ = id.send(thread_id());
@@ -215,6 +219,9 @@ fn run(
         // Only this thread writes them; others show them.
         shared.wake_ups.store(wake_ups, Ordering::Relaxed);
         shared.longest.store(longest, Ordering::Relaxed);
+        if let Some(watch) = &mut watch {
+            watch.note(&cycle);
+        }
         if let Some(work) = &mut work {
             work(&cycle);
         }
@@ -246,7 +253,11 @@ mod tests {
             lock_memory: false,
             ..RealTimeOptions::default()
         };
-        ThreadPlan { real_time, work }
+        ThreadPlan {
+            real_time,
+            work,
+            watch: None,
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod analyze;
 mod bench;
 mod bounds;
+mod campaign;
 mod clients;
 mod control_loop;
 mod disciplines;
@@ -34,6 +35,10 @@ use clap::Parser;
 pub use analyze::AnalyzeArguments;
 pub use bench::BenchArguments;
 pub use bounds::BoundsArguments;
+pub use campaign::{
+    CampaignBackendName, CampaignCheckArguments, CampaignCommand, CampaignMergeArguments,
+    CampaignRunArguments, CampaignSummaryArguments,
+};
 pub use clients::{
     BrowseArguments, CallArguments, ConnectArguments, ConnectionArguments, ReadArguments,
     ReverseArguments, WatchArguments, WriteArguments,
@@ -120,6 +125,32 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// Notes each command below `command` that reads a scenario, and whether it can set the scenario's fields.
+    fn with_scenario(command: &clap::Command, path: &str, found: &mut Vec<(String, bool)>) {
+        let help = |argument: &clap::Arg| argument.get_help().map(ToString::to_string);
+        let is_scenario = |argument: &clap::Arg| {
+            help(argument).is_some_and(|it| it.to_lowercase().starts_with("scenario file"))
+        };
+        let has_field = |argument: &clap::Arg| argument.get_long() == Some("field");
+        if command.get_arguments().any(is_scenario) || command.get_arguments().any(has_field) {
+            found.push((path.to_owned(), command.get_arguments().any(has_field)));
+        }
+        for below in command.get_subcommands() {
+            with_scenario(below, &format!("{path} {}", below.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn each_command_that_reads_a_scenario_sets_its_fields() {
+        let mut found = Vec::new();
+        with_scenario(&Arguments::command(), "takt", &mut found);
+        let without = found.iter().filter(|(_, has_field)| !has_field);
+        let without: Vec<&str> = without.map(|(path, _)| path.as_str()).collect();
+        // It takes the values from the traces.
+        assert_eq!(without, ["takt lab collect"]);
+        assert_eq!(found.len(), 10, "{found:?}");
     }
 
     /// Returns true for an argument with the address of a server. Options such as --endpoint and --key-endpoint are addresses of the

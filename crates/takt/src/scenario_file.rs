@@ -47,10 +47,16 @@ pub fn with_settings(
         .map_err(|error| setting_error(text, &error))
 }
 
-/// Explains a mistake that a setting causes. It has no place in the file.
-fn setting_error(text: &str, error: &ScenarioError) -> miette::Report {
+/// Returns true if the first mistake is in the text of the file, not in a setting.
+pub fn has_place(error: &ScenarioError) -> bool {
+    let first = error.mistakes.first();
+    first.is_none_or(|mistake| mistake.span != (0..0))
+}
+
+/// Explains a mistake that a setting causes. It may have no place in the file.
+pub fn setting_error(text: &str, error: &ScenarioError) -> miette::Report {
     match error.mistakes.first() {
-        Some(mistake) if mistake.span == (0..0) => {
+        Some(mistake) if !has_place(error) => {
             let help = mistake.help.clone().unwrap_or_default();
             explain::with_help(&mistake.message, help)
         }
@@ -66,12 +72,13 @@ pub struct Loaded {
     pub variants: Vec<ScenarioVariant>,
 }
 
-/// Reads a scenario with all combinations of its swept values.
+/// Reads a scenario with other values in some fields, and with all combinations of its swept values.
 ///
 /// # Errors
-/// A combination is not a valid scenario, or no message is sent in any combination.
-pub fn load(path: &Path) -> miette::Result<Loaded> {
+/// A setting or a combination is not a valid scenario, or no message is sent in any combination.
+pub fn load(path: &Path, settings: &[(String, String)]) -> miette::Result<Loaded> {
     let (file, text) = read(path)?;
+    let file = with_settings(&file, &text, settings)?;
     let variants = file
         .variants()
         .map_err(|error| explain::scenario(&text, &error))?;
@@ -91,10 +98,17 @@ pub fn load(path: &Path) -> miette::Result<Loaded> {
     })
 }
 
-/// Returns all combinations of the swept values of a scenario.
+/// Returns all combinations of the swept values of a scenario. Their settings begin with the given ones.
 ///
 /// # Errors
 /// Those of [`load`].
-pub fn variants(path: &Path) -> miette::Result<Vec<ScenarioVariant>> {
-    Ok(load(path)?.variants)
+pub fn variants(
+    path: &Path,
+    settings: &[(String, String)],
+) -> miette::Result<Vec<ScenarioVariant>> {
+    let mut variants = load(path, settings)?.variants;
+    for variant in &mut variants {
+        variant.settings.splice(0..0, settings.iter().cloned());
+    }
+    Ok(variants)
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use takt_link::{BrokerRefusal, LinkError};
+use takt_rt::timer_slack::TimerSlackError;
 
 use crate::action::ActionError;
 use crate::error::PublishError;
@@ -12,7 +13,7 @@ use crate::error::PublishError;
 /// Number of problems that wait to be taken; further ones are only counted as errors.
 const MAX_WAITING: usize = 16;
 
-/// Problem of a running component. It is one of the errors in its statistics, unless it is a step of the clock.
+/// Problem of a running component. It is one of the errors in its statistics, unless it is a step of the clock or a setting of its thread.
 #[derive(Debug)]
 pub struct Problem {
     /// Name of the component: that of the connection, with that of the WriterGroup if it is one.
@@ -41,6 +42,9 @@ pub enum ProblemCause {
         "an event was refused: too many events wait, it has another number of fields than its DataSet, or there is no such DataSetWriter"
     )]
     Event,
+    /// The thread of the component wakes up later than it could.
+    #[error(transparent)]
+    TimerSlack(#[from] TimerSlackError),
     /// The clock of the publishing intervals was set: the next interval follows the new time.
     #[error("the clock was set {}", clock_step(*nanoseconds))]
     ClockStep {

@@ -163,7 +163,7 @@ impl PublisherThread {
         let watch_start = self.watch_start.as_ref();
         let watch = watch_start.and_then(WatchStart::of_this_thread);
         // Last: opening links allocates and waits, which a real-time thread must not.
-        self.real_time.apply()?;
+        self.real_time.apply(&self.problems)?;
         Ok((links, watch, cyclic.with_spin(self.real_time.spin)))
     }
 

@@ -124,7 +124,7 @@ impl SubscriberThread {
         let ask = |link: &LinkPlan| open_sender(&link.address, &link.options).map_err(at);
         let discovery = self.discovery.as_ref().map(ask).transpose()?;
         // Last: opening links allocates and waits, which a real-time thread must not.
-        self.real_time.apply()?;
+        self.real_time.apply(&self.problems)?;
         Ok((receivers, discovery))
     }
 

@@ -66,8 +66,9 @@ pub(crate) fn of_application(
             format!("Histogram of the round trip ({what}), without messages at both ends.");
         let figure = histogram::figure(application, kind);
         add(&format!("{what}-histogram"), &caption, figure);
-        let caption =
-            format!("Longest round trips ({what}) over the time of the run, both ends included.");
+        let caption = format!(
+            "Longest round trips ({what}) over the time of the run, both ends included. Diamonds: a thread was late meanwhile, by its longest cause."
+        );
         let figure = time_line::figure(run, application, kind);
         add(&format!("{what}-time-line"), &caption, figure);
     }

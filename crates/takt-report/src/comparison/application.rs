@@ -1,6 +1,7 @@
 //! Comparison of an application of a case.
 
 use super::bound::ComparedBound;
+use super::late::LateAtEnd;
 use super::loss::LossShares;
 use super::measured::{MeasuredPoint, MeasuredTimes};
 use super::samples::LongDelay;
@@ -94,6 +95,8 @@ pub struct ComparedApplication {
     pub began: Option<i64>,
     /// Events of the run that can have delayed its messages, each with its place and count.
     pub delayed_by: Vec<String>,
+    /// Late wake-ups of its threads, of traces that have their causes.
+    pub late_wake_ups: Vec<LateAtEnd>,
     /// Remarks on the files: what makes a quantity doubtful.
     pub remarks: Vec<String>,
     /// True if a file ends with damage.
@@ -154,6 +157,7 @@ pub(crate) mod tests {
             allowed_latency_nanos: 0.0,
             began: None,
             delayed_by: Vec::new(),
+            late_wake_ups: Vec::new(),
             remarks: Vec::new(),
             is_damaged: false,
         }

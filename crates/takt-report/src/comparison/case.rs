@@ -14,6 +14,7 @@ use super::application::{
 };
 use super::bound::CaseBounds;
 use super::delays;
+use super::late;
 use super::loss::LossShares;
 use super::measured::Measurement;
 use super::resolution::Resolution;
@@ -289,6 +290,7 @@ impl Joined<'_> {
             allowed_latency_nanos: allowed.unwrap_or(0) as f64 / 1e3,
             began: measurement.began,
             delayed_by: delays::of(self.record, &of_run.name, &measurement.run),
+            late_wake_ups: late::of(&measurement.run, self.case.synchronized),
             remarks: doubts(&measurement.run),
             is_damaged: measurement.run.files.iter().any(|it| it.damage.is_some()),
         })

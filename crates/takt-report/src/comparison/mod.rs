@@ -7,6 +7,7 @@ mod bound;
 mod case;
 mod comparable;
 mod delays;
+mod late;
 mod loss;
 mod measured;
 mod requirement;
@@ -22,6 +23,8 @@ pub use application::{ComparedApplication, ComparedDelay, OneWayComparison, Roun
 pub use bound::ComparedBound;
 pub use case::ComparedCase;
 pub use comparable::NotComparable;
+pub use late::LateAtEnd;
+pub(crate) use late::worst_during;
 pub use loss::LossShares;
 pub use measured::{MeasuredPoint, MeasuredTimes};
 pub use requirement::{Criterion, Requirement, Verdict};
@@ -31,3 +34,8 @@ pub use samples::LongDelay;
 pub use simulated::{SimulatedMessage, SimulatedTimes};
 pub use times::{RoundTripKind, TimeSummary};
 pub use violation::Violation;
+
+#[cfg(test)]
+pub(crate) use application::tests::application as application_for_tests;
+#[cfg(test)]
+pub(crate) use late::tests::late as late_for_tests;

@@ -7,7 +7,8 @@ use crate::model::{
     Analysis, BoundsModel, BoundsOptions, LowerPriority, Measure, SimulationOptions,
 };
 use crate::quantity::Size;
-use crate::sweep::{self, Sweep};
+use crate::settings::{self, Marked};
+use crate::sweep::Sweep;
 
 impl Reader<'_> {
     pub(super) fn bounds(&mut self) -> BoundsOptions {
@@ -85,6 +86,8 @@ impl Reader<'_> {
     pub(super) fn sweeps(&mut self) -> Vec<Sweep> {
         let document = self.document;
         let mut sweeps: Vec<Sweep> = Vec::new();
+        // `find` adds optional tables that are missing, so it works on a copy.
+        let mut swept = document.clone();
         for (_, table) in document.tables("sweeps") {
             let (Some(parameter), Some(values)) = (table.get("parameter"), table.get("values"))
             else {
@@ -97,12 +100,11 @@ impl Reader<'_> {
             if path == "version" || path.split('.').next() == Some("sweeps") {
                 self.problem(format!("`{path}` cannot be swept"), &parameter.span);
             }
-            if sweeps.iter().any(|sweep| sweep.parameter == path) {
-                self.problem(format!("`{path}` is swept already"), &parameter.span);
-            }
-            // `find` adds optional tables that are missing, so it works on a copy.
-            if let Err(problem) = sweep::find(&mut document.clone(), path) {
-                self.problems.push(problem.at(parameter.span.clone()));
+            match settings::mark(&mut swept, path) {
+                Ok(Marked::None) => {}
+                // Also by another path: a name, a number and `*` can lead to the same element.
+                Ok(_) => self.problem(format!("`{path}` is swept already"), &parameter.span),
+                Err(problem) => self.problems.push(problem.at(parameter.span.clone())),
             }
             sweeps.push(Sweep {
                 parameter: path.to_owned(),

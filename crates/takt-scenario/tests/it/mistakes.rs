@@ -379,6 +379,14 @@ fn sweeps() {
         ),
         "line 14, column 13: `name` is swept already"
     );
+    // Another path to the same field.
+    assert_eq!(
+        mistake_behind_application(
+            "[[sweeps]]\nparameter = \"applications.*.cycle\"\nvalues = [\"1 ms\"]\n\
+             [[sweeps]]\nparameter = \"applications.0.cycle\"\nvalues = [\"2 ms\"]"
+        ),
+        "line 14, column 13: `applications.0.cycle` is swept already"
+    );
     assert_eq!(
         sweep("applications.control.phases.user.x", "[1]"),
         "line 11, column 13: invalid path `applications.control.phases.user.x`: `user` has no fields"

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use takt_scenario::ScenarioField;
 
 fn repository(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -27,11 +28,11 @@ fn wrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns the lists of fields in `docs/scenario.md`.
-fn reference() -> String {
+/// Returns lists of fields, as documents have them.
+fn reference(fields: Vec<ScenarioField>) -> String {
     let mut text = String::new();
     let mut table = "";
-    for field in takt_scenario::fields() {
+    for field in fields {
         if field.table != table {
             table = field.table;
             let (first, rest) = table.split_at(1);
@@ -62,15 +63,20 @@ fn is_current(path: &str, expected: &str) {
 }
 
 #[test]
-fn the_document_has_all_fields() {
-    let found = std::fs::read_to_string(repository("docs/scenario.md")).unwrap();
+fn the_documents_have_all_fields() {
+    has_fields("docs/scenario.md", takt_scenario::fields());
+    has_fields("docs/campaigns.md", takt_scenario::campaign_fields());
+}
+
+fn has_fields(document: &str, fields: Vec<ScenarioField>) {
+    let found = std::fs::read_to_string(repository(document)).unwrap();
     let (before, rest) = found.split_once("<!-- fields -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of fields -->").unwrap();
     let expected = format!(
         "{before}<!-- fields -->\n{}\n<!-- end of fields -->{after}",
-        reference()
+        reference(fields)
     );
-    is_current("docs/scenario.md", &expected);
+    is_current(document, &expected);
 }
 
 #[test]
@@ -78,6 +84,10 @@ fn the_schema_beside_the_scenarios_is_current() {
     is_current(
         "scenarios/scenario.schema.json",
         &format!("{:#}\n", takt_scenario::schema()),
+    );
+    is_current(
+        "scenarios/campaigns/campaign.schema.json",
+        &format!("{:#}\n", takt_scenario::campaign_schema()),
     );
 }
 
@@ -143,10 +153,17 @@ fn conforms(value: &toml::Value, schema: &Value, root: &Value) -> bool {
 }
 
 #[test]
-fn shipped_scenarios_conform_to_the_schema() {
+fn shipped_files_conform_to_the_schemas() {
     let schema = takt_scenario::schema();
+    assert!(count_conforming("scenarios", &schema) >= 8);
+    let of_campaigns = takt_scenario::campaign_schema();
+    assert!(count_conforming("scenarios/campaigns", &of_campaigns) >= 1);
+    wrong_texts_do_not_conform(&schema);
+}
+
+fn count_conforming(folder: &str, schema: &Value) -> usize {
     let mut count = 0;
-    for entry in std::fs::read_dir(repository("scenarios")).unwrap() {
+    for entry in std::fs::read_dir(repository(folder)).unwrap() {
         let path = entry.unwrap().path();
         if path
             .extension()
@@ -154,11 +171,14 @@ fn shipped_scenarios_conform_to_the_schema() {
         {
             let text = std::fs::read_to_string(&path).unwrap();
             let document = toml::Value::Table(text.parse().unwrap());
-            assert!(conforms(&document, &schema, &schema), "{}", path.display());
+            assert!(conforms(&document, schema, schema), "{}", path.display());
             count += 1;
         }
     }
-    assert!(count >= 8);
+    count
+}
+
+fn wrong_texts_do_not_conform(schema: &Value) {
     for wrong in [
         "topology.kind = \"lin\"",
         "links = [{ ends = [\"a\"] }]",
@@ -167,7 +187,7 @@ fn shipped_scenarios_conform_to_the_schema() {
         "applications = [{ name = \"a\", publisher = \"a\", loopback = \"b\", cycle = \"1 ms\", payload = \"1 B\", fields = 1 }]",
     ] {
         let document = toml::Value::Table(format!("version = 1\n{wrong}").parse().unwrap());
-        assert!(!conforms(&document, &schema, &schema), "{wrong}");
+        assert!(!conforms(&document, schema, schema), "{wrong}");
     }
     let zero = &schema["$defs"]["application"]["properties"]["cycle"]["not"]["pattern"];
     assert_eq!(zero, "^ *\\+?0+(\\.0+)? *[^0-9. ]");

@@ -177,6 +177,63 @@ fn settings_replace_fields_and_their_sweeps() {
 }
 
 #[test]
+fn a_field_has_one_value() {
+    let line = shipped("line.toml");
+    let set = |settings: &[(&str, &str)]| {
+        let settings = settings
+            .iter()
+            .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()));
+        line.with_settings(&settings.collect::<Vec<_>>())
+    };
+    let message =
+        |settings: &[(&str, &str)]| set(settings).unwrap_err().mistakes[0].message.clone();
+    assert_eq!(
+        message(&[("topology.hops", "2"), ("topology.hops", "3")]),
+        "the field `topology.hops` is given twice"
+    );
+    // The same value twice is a mistake, too: one of them is not read.
+    assert!(message(&[("name", "a"), ("name", "a")]).contains("given twice"));
+    // Other paths to the same field, in both orders.
+    for (one, other) in [
+        ("applications.0.cycle", "applications.control.cycle"),
+        ("applications.*.cycle", "applications.0.cycle"),
+        ("applications.control.cycle", "applications.*.cycle"),
+    ] {
+        assert_eq!(
+            message(&[("name", "a"), (one, "1 ms"), (other, "2 ms")]),
+            format!("the field `{other}` is given twice: `{one}` sets it as well")
+        );
+    }
+    // A later call may set a field again.
+    let again = set(&[("topology.hops", "2")]).unwrap();
+    let again = again.with_settings(&[("topology.hops".to_owned(), "3".to_owned())]);
+    assert_eq!(again.unwrap().scenario().nodes.len(), 4);
+    // The sweep is that of the field, whatever its path.
+    let cycle = [("applications.*.repeated_node_count", "2")];
+    assert_eq!(set(&cycle).unwrap().variants().unwrap().len(), 7);
+}
+
+#[test]
+fn a_sweep_of_further_elements_is_no_sweep_of_the_field() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/line-multiflow.toml"
+    ));
+    let text = text.unwrap() + "\n[[sweeps]]\nparameter = \"cross_traffic.*.pcp\"\nvalues = [2]\n";
+    let file = takt_scenario::ScenarioFile::parse(&text, "test.toml").unwrap();
+    let error = file.with_settings(&[("cross_traffic.0.pcp".to_owned(), "3".to_owned())]);
+    let mistake = error.unwrap_err().mistakes.remove(0);
+    assert_eq!(
+        mistake.message,
+        "the sweep of `cross_traffic.*.pcp` sets other elements than those that are given a value"
+    );
+    assert_eq!(
+        mistake.help.as_deref(),
+        Some("give a value for `cross_traffic.*.pcp`")
+    );
+}
+
+#[test]
 fn histogram_files_are_named_once() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/e3.toml");
     let text = std::fs::read_to_string(path).unwrap();

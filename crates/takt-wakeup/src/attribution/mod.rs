@@ -1,57 +1,37 @@
 //! Attribution of the time between a planned start and the return of the thread to causes. Sans-io: events go in.
 
 mod cause;
+mod interval;
+mod pieces;
 mod processor;
 #[cfg(test)]
 mod tests;
-mod timeline;
+mod thread_line;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 pub use cause::{Cause, CauseShare, WhileLate};
+pub use interval::{LateInterval, LateKind};
 
-use self::timeline::Segment;
-use crate::trace::event::TraceEntry;
+use self::pieces::{Piece, Processors};
+use self::processor::KnownThreads;
+use self::thread_line::ThreadLine;
+use crate::trace::event::{TraceEntry, TraceEvent};
 use crate::trace::formats::Formats;
 use crate::trace::page::TracePage;
 
-/// Greatest number of events that are kept for each processor.
-const MOST_ENTRIES: usize = 200_000;
+/// Greatest number of events that wait until they are replayed, for each processor. Its buffer holds fewer.
+const MOST_WAITING: usize = 200_000;
 
-/// Kind of a lateness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LateKind {
-    /// The thread slept, and woke up late: from its planned start until it ran again.
-    WakeUp,
-    /// The thread was still busy at its next start: from its last wake-up until it slept again.
-    Overrun,
-}
+/// Greatest number of changes that are kept of all processors together, and of all threads together: some 50 MB.
+const MOST_CHANGES: usize = 1 << 20;
 
-impl LateKind {
-    /// Returns the name, for programs.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WakeUp => "wakeUp",
-            Self::Overrun => "overrun",
-        }
-    }
-}
+/// Least and greatest number of changes that are kept of one of them.
+const LEAST_OF_ONE: usize = 1000;
+const MOST_OF_ONE: usize = 50_000;
 
-/// Lateness that is to be explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LateInterval {
-    /// Id of the thread (`gettid`).
-    pub thread: u32,
-    /// Number of the cycle.
-    pub cycle: u64,
-    /// Kind.
-    pub kind: LateKind,
-    /// Beginning of the lateness: nanoseconds of CLOCK_MONOTONIC.
-    pub begin: u64,
-    /// End of the lateness: nanoseconds of CLOCK_MONOTONIC.
-    pub end: u64,
-}
+/// Greatest number of threads whose names are kept.
+const MOST_NAMES: usize = 10_000;
 
 /// Explained lateness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,13 +66,25 @@ pub enum WatchedCalls {
     OnlySleep,
 }
 
-/// Recorded events of all processors, as far as they are needed.
+/// Event, or the beginning or end of a time of which events of the processor are lost.
+#[derive(Debug, Clone, Copy)]
+enum Item {
+    Entry(TraceEntry),
+    Lost,
+    Found,
+}
+
+/// Time lines of all processors, and of the threads that are watched.
 #[derive(Debug, Default)]
 pub struct EventHistory {
-    processors: BTreeMap<u32, VecDeque<TraceEntry>>,
-    /// Time before which events were lost on some processor, in nanoseconds.
-    whole_from: u64,
     calls: WatchedCalls,
+    /// Items that are not replayed yet, of each processor in the order of their times.
+    waiting: BTreeMap<u32, VecDeque<(u64, Item)>>,
+    /// Time up to which the items are replayed.
+    replayed: u64,
+    processors: Processors,
+    threads: HashMap<u32, ThreadLine>,
+    names: KnownThreads,
 }
 
 impl EventHistory {
@@ -103,6 +95,13 @@ impl EventHistory {
             calls,
             ..Self::default()
         }
+    }
+
+    /// Keeps the time line of this thread, too (`gettid`). It begins with the next event.
+    pub fn watch(&mut self, thread: u32) {
+        let only_sleeps = self.calls == WatchedCalls::OnlySleep;
+        let line = self.threads.entry(thread);
+        line.or_insert_with(|| ThreadLine::new(thread, only_sleeps));
     }
 
     /// Adds a page of `trace_pipe_raw` of a processor; `long` is the size in bytes of a `long` of the kernel. Returns the number of
@@ -132,68 +131,115 @@ impl EventHistory {
 
     /// Adds an event. Those of a processor come in the order of their times.
     pub fn add(&mut self, entry: TraceEntry) {
-        let entries = self.processors.entry(entry.processor).or_default();
-        entries.push_back(entry);
-        if entries.len() > MOST_ENTRIES {
-            entries.pop_front();
-            let first = entries.front().map_or(entry.nanos, |it| it.nanos);
-            self.whole_from = self.whole_from.max(first);
-        }
+        self.push(entry.processor, entry.nanos, Item::Entry(entry));
     }
 
-    /// Notes that events of a processor before a time were lost.
+    /// Notes that events of a processor before a time were lost, since the last event that was added.
     pub fn lose(&mut self, processor: u32, until: u64) {
-        self.processors.remove(&processor);
-        self.whole_from = self.whole_from.max(until);
+        let items = self.waiting.get(&processor);
+        let last = items
+            .and_then(|items| items.back())
+            .map(|(nanos, _)| *nanos);
+        let from = last.unwrap_or(0).max(self.replayed);
+        self.push(processor, from, Item::Lost);
+        self.push(processor, until.max(from), Item::Found);
     }
 
-    /// Forgets events before a time.
-    pub fn forget_before(&mut self, nanos: u64) {
-        for entries in self.processors.values_mut() {
-            let kept = entries.iter().position(|it| it.nanos >= nanos);
-            entries.drain(..kept.unwrap_or(entries.len()));
+    fn push(&mut self, processor: u32, nanos: u64, item: Item) {
+        let items = self.waiting.entry(processor).or_default();
+        items.push_back((nanos, item));
+        if items.len() > MOST_WAITING {
+            items.pop_front();
+            // The next one is lost, too: it gives way to the note.
+            if let Some((_, first)) = items.front_mut() {
+                *first = Item::Lost;
+            }
         }
     }
 
-    /// Explains latenesses, in their order. Times that the events do not cover are [`Cause::Unknown`].
+    /// Replays the events up to a time, in nanoseconds of CLOCK_MONOTONIC: those of all processors up to it have been added.
+    pub fn replay(&mut self, until: u64) {
+        let mut items: Vec<(u64, u32, Item)> = Vec::new();
+        for (processor, waiting) in &mut self.waiting {
+            // Damaged traces may have times in any order.
+            let later = waiting.iter().position(|(nanos, _)| *nanos > until);
+            let due = waiting.drain(..later.unwrap_or(waiting.len()));
+            items.extend(due.map(|(nanos, item)| (nanos, *processor, item)));
+        }
+        // The order of items of one processor stays.
+        items.sort_by_key(|(nanos, ..)| *nanos);
+        for (nanos, processor, item) in items {
+            self.take(nanos.max(self.replayed), processor, item);
+            self.replayed = self.replayed.max(nanos);
+        }
+        self.replayed = self.replayed.max(until);
+    }
+
+    fn take(&mut self, nanos: u64, processor: u32, item: Item) {
+        let share = |count: usize| (MOST_CHANGES / count.max(1)).clamp(LEAST_OF_ONE, MOST_OF_ONE);
+        let of_processor = share(self.processors.len());
+        let of_thread = share(self.threads.len());
+        let line = self.processors.entry(processor).or_default();
+        let threads = &mut self.threads;
+        let mut entry = match item {
+            Item::Lost => {
+                line.lose(nanos, of_processor);
+                let lines = threads.values_mut();
+                lines.for_each(|it| it.lose(processor, nanos, of_thread));
+                return;
+            }
+            Item::Found => {
+                let lines = threads.values_mut();
+                lines.for_each(|it| it.found(nanos, of_thread));
+                return;
+            }
+            Item::Entry(entry) => entry,
+        };
+        entry.nanos = nanos;
+        if let TraceEvent::Switch { previous, next, .. } = entry.event {
+            if self.names.len() > MOST_NAMES {
+                self.names.clear();
+            }
+            self.names.extend([previous, next].map(|it| (it.id, it)));
+        }
+        line.take(&entry, &self.names, of_processor);
+        let concerned = match entry.event {
+            TraceEvent::Switch { previous, next, .. } => [previous.id, next.id],
+            TraceEvent::Waking { thread, .. } | TraceEvent::Migrate { thread, .. } => [thread; 2],
+            _ => [entry.thread; 2],
+        };
+        let [first, second] = concerned;
+        for id in [Some(first), (second != first).then_some(second)] {
+            if let Some(line) = id.and_then(|id| threads.get_mut(&id)) {
+                line.take(&entry, of_thread);
+            }
+        }
+    }
+
+    /// Explains latenesses, in their order, as far as the events are replayed. Times that they do not cover, and threads that are not
+    /// watched, are [`Cause::Unknown`].
     #[must_use]
     pub fn explain(&self, intervals: &[LateInterval]) -> Vec<Explanation> {
-        if intervals.is_empty() {
-            return Vec::new();
-        }
-        let all = self.processors.values().flatten();
-        let mut entries: Vec<TraceEntry> = all
-            .filter(|entry| entry.nanos >= self.whole_from)
-            .copied()
-            .collect();
-        // The order of events of one processor stays.
-        entries.sort_by_key(|entry| entry.nanos);
-        let mut lines: BTreeMap<u32, Vec<Segment>> = BTreeMap::new();
         let explain = |interval: &LateInterval| {
-            let line = lines.entry(interval.thread);
-            let line = line.or_insert_with(|| {
-                timeline::of(
-                    interval.thread,
-                    &entries,
-                    self.calls == WatchedCalls::OnlySleep,
-                )
+            let mut interval = *interval;
+            interval.end = interval.end.max(interval.begin);
+            let line = self.threads.get(&interval.thread);
+            let times = [interval.begin, interval.end];
+            let pieces = line.map(|line| {
+                let (thread, kind) = (interval.thread, interval.kind);
+                pieces::of(line, thread, &self.processors, kind, times)
             });
-            explained(*interval, line)
+            explained(interval, &pieces.unwrap_or_default())
         };
         intervals.iter().map(explain).collect()
     }
 }
 
-/// Explains a lateness by the time line of its thread.
-fn explained(mut interval: LateInterval, line: &[Segment]) -> Explanation {
-    interval.end = interval.end.max(interval.begin);
-    let first = line.partition_point(|segment| segment.end <= interval.begin);
-    let within = line.get(first..).unwrap_or_default();
-    let last = within.partition_point(|segment| segment.begin < interval.end);
-    let within = within.get(..last).unwrap_or_default();
+/// Explains a lateness by its parts.
+fn explained(mut interval: LateInterval, pieces: &[Piece]) -> Explanation {
     if interval.kind == LateKind::Overrun {
-        let awake = within.iter().rposition(|segment| segment.sleep.is_none());
-        let asleep = within.get(awake.map_or(0, |place| place + 1));
+        let awake = pieces.iter().rposition(|piece| !piece.is_sleep);
+        let asleep = pieces.get(awake.map_or(0, |place| place + 1));
         // The sleep behind the work is no part of it. Without any work before it, the trace does not have the beginning.
         if let Some(asleep) = asleep.filter(|_| awake.is_some()) {
             interval.end = interval.end.min(asleep.begin.max(interval.begin));
@@ -209,17 +255,13 @@ fn explained(mut interval: LateInterval, line: &[Segment]) -> Explanation {
         }
     };
     let mut done = interval.begin;
-    for segment in within {
-        let (begin, end) = (segment.begin.max(done), segment.end.min(interval.end));
+    for piece in pieces {
+        let (begin, end) = (piece.begin.max(done), piece.end.min(interval.end));
         if begin >= end {
             continue;
         }
         add(Cause::Unknown, begin - done);
-        let cause = match (segment.sleep, interval.kind) {
-            (Some(number), LateKind::Overrun) => Cause::SystemCall(number),
-            _ => segment.cause,
-        };
-        add(cause, end - begin);
+        add(piece.cause, end - begin);
         done = end;
     }
     add(Cause::Unknown, interval.end.saturating_sub(done));

@@ -1,4 +1,6 @@
-//! State of a processor: what it does between two events.
+//! Time line of a processor: its work between two events.
+
+use std::collections::{HashMap, VecDeque};
 
 use crate::trace::event::{KernelName, KernelThread, TraceEntry, TraceEvent, Vector};
 
@@ -21,44 +23,52 @@ pub(super) enum Work {
     Level(Level),
     Idle,
     Thread(KernelThread),
+    /// A thread whose name and priority are not known.
+    Nameless(u32),
     Unknown,
 }
 
-/// State of a processor.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Processor {
-    current: Option<KernelThread>,
-    levels: Vec<Level>,
+/// Names and priorities of threads by their ids, as the last event had them.
+pub(super) type KnownThreads = HashMap<u32, KernelThread>;
+
+/// Piece of a time line: the work from `begin` to `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WorkPiece {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) work: Work,
+    /// True if the processor has had no event since the time from which the pieces are wanted.
+    pub(super) is_before_events: bool,
 }
 
-impl Processor {
-    /// Returns the work between the last event and the next one.
-    pub(super) fn work(&self) -> Work {
-        match (self.levels.last(), self.current) {
-            (Some(level), _) => Work::Level(*level),
-            (None, Some(thread)) if thread.id == 0 => Work::Idle,
-            (None, Some(thread)) => Work::Thread(thread),
-            (None, None) => Work::Unknown,
-        }
-    }
+/// Time line of a processor.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProcessorLine {
+    /// Id of the current thread. The name of the idle thread is not needed.
+    current: Option<u32>,
+    levels: Vec<Level>,
+    /// Works with their beginnings, in the order of their times. Each lasts until the next one.
+    works: VecDeque<(u64, Work)>,
+}
 
-    /// Returns true if this thread is the current one, also below an interrupt.
-    pub(super) fn runs(&self, thread: u32) -> bool {
-        self.current.is_some_and(|it| it.id == thread)
-    }
-
-    /// Takes the next event of this processor.
-    pub(super) fn take(&mut self, entry: &TraceEntry) {
-        if self.current.is_some_and(|it| it.id != entry.thread) {
-            // A switch was lost. Name and priority of the thread are not known.
-            self.current = None;
+impl ProcessorLine {
+    /// Takes the next event of this processor. At most `most` works are kept.
+    pub(super) fn take(&mut self, entry: &TraceEntry, known: &KnownThreads, most: usize) {
+        if self.current != Some(entry.thread) {
+            if self.current.is_some()
+                && let Some((_, last)) = self.works.back_mut()
+            {
+                // A switch since the last event is not recorded, and the trace does not tell its time.
+                *last = Work::Unknown;
+            }
+            self.current = Some(entry.thread);
             self.levels.clear();
         }
         match entry.event {
             TraceEvent::Switch { next, .. } => {
                 // No thread changes within an interrupt.
                 self.levels.clear();
-                self.current = Some(next);
+                self.current = Some(next.id);
             }
             TraceEvent::Interrupt { name } => self.enter(Level::Interrupt(name)),
             TraceEvent::VectorBegin(vector) => self.enter(Level::Vector(vector)),
@@ -68,6 +78,54 @@ impl Processor {
             TraceEvent::SoftirqEnd(number) => self.leave(|it| *it == Level::Softirq(number)),
             _ => self.compare(entry),
         }
+        let work = match (self.levels.last(), self.current) {
+            (Some(level), _) => Work::Level(*level),
+            (None, Some(0)) => Work::Idle,
+            (None, Some(id)) => known
+                .get(&id)
+                .map_or(Work::Nameless(id), |it| Work::Thread(*it)),
+            (None, None) => Work::Unknown,
+        };
+        self.push(entry.nanos, work, most);
+    }
+
+    /// Notes that events from a time on are lost.
+    pub(super) fn lose(&mut self, nanos: u64, most: usize) {
+        self.current = None;
+        self.levels.clear();
+        self.push(nanos, Work::Unknown, most);
+    }
+
+    fn push(&mut self, nanos: u64, work: Work, most: usize) {
+        match self.works.back_mut() {
+            Some((_, last)) if *last == work => return,
+            Some((begin, last)) if *begin >= nanos => *last = work,
+            _ => self.works.push_back((nanos, work)),
+        }
+        while self.works.len() > most {
+            self.works.pop_front();
+        }
+    }
+
+    /// Returns the works from `begin` to `end`, without gaps.
+    pub(super) fn pieces(&self, begin: u64, end: u64) -> impl Iterator<Item = WorkPiece> {
+        let after = self.works.partition_point(|(from, _)| *from <= begin);
+        let first = match after.checked_sub(1).and_then(|place| self.works.get(place)) {
+            Some((_, work)) => *work,
+            // It is forgotten, or was never recorded.
+            None => Work::Unknown,
+        };
+        let later = self.works.range(after..).copied();
+        let later = later.take_while(move |(from, _)| *from < end);
+        let beginnings = std::iter::once((begin, first)).chain(later.clone());
+        let ends = later.map(|(from, _)| from).chain([end]);
+        let pieces = beginnings.zip(ends).enumerate();
+        pieces.map(|(index, ((begin, work), end))| WorkPiece {
+            begin,
+            end,
+            work,
+            is_before_events: index == 0,
+        })
     }
 
     fn enter(&mut self, level: Level) {

@@ -34,6 +34,27 @@ fn other() -> KernelThread {
     thread(200, "other", 9)
 }
 
+/// Wake-up of the thread.
+fn woken() -> TraceEvent {
+    TraceEvent::Waking {
+        thread: OWN,
+        place: None,
+    }
+}
+
+/// Explains latenesses when all events are there.
+fn explain(history: &mut EventHistory, intervals: &[LateInterval]) -> Vec<Explanation> {
+    history.replay(u64::MAX);
+    history.explain(intervals)
+}
+
+/// Returns a history in which the thread is watched.
+fn watched(calls: WatchedCalls) -> EventHistory {
+    let mut history = EventHistory::new(calls);
+    history.watch(OWN);
+    history
+}
+
 /// Trace of one processor.
 #[derive(Default)]
 struct Trace(Vec<TraceEntry>);
@@ -50,6 +71,12 @@ impl Trace {
             in_softirq: false,
             event,
         });
+        self
+    }
+
+    /// Says that the last event was on another processor.
+    fn on(mut self, processor: u32) -> Self {
+        self.0.last_mut().unwrap().processor = processor;
         self
     }
 
@@ -73,7 +100,7 @@ impl Trace {
     fn timer(self, nanos: u64, current: u32) -> Self {
         let timer = Vector::LocalTimer;
         self.at(nanos, current, TraceEvent::VectorBegin(timer))
-            .at(nanos + 2, current, TraceEvent::Waking { thread: OWN })
+            .at(nanos + 2, current, woken())
             .at(nanos + 4, current, TraceEvent::VectorEnd(timer))
     }
 
@@ -87,9 +114,11 @@ impl Trace {
     }
 
     fn explained(self, kind: LateKind, begin: u64, end: u64) -> Explanation {
-        let mut history = EventHistory::default();
-        // The next event of the processor, whatever it is.
+        let mut history = watched(WatchedCalls::Any);
+        // The next event of the thread, whatever it is.
+        let processor = self.0.last().map_or(1, |it| it.processor);
         let trace = self.at(end + 50, OWN, TraceEvent::SystemCall(SLEEP));
+        let trace = trace.on(processor);
         trace.0.into_iter().for_each(|entry| history.add(entry));
         let interval = LateInterval {
             thread: OWN,
@@ -98,7 +127,7 @@ impl Trace {
             begin,
             end,
         };
-        history.explain(&[interval]).remove(0)
+        explain(&mut history, &[interval]).remove(0)
     }
 
     /// Returns the shares of a wake-up that was planned at 1000.
@@ -114,7 +143,7 @@ const TIMER: Cause = Cause::Vector(Vector::LocalTimer);
 /// A page fault is over when the thread sleeps again, also if no system call of it is recorded.
 #[test]
 fn a_page_fault_ends_with_the_next_sleep() {
-    let mut history = EventHistory::new(WatchedCalls::OnlySleep);
+    let mut history = watched(WatchedCalls::OnlySleep);
     let trace = Trace::default()
         .switch(10, idle(), Left::Preempted, own())
         .at(20, OWN, TraceEvent::PageFault)
@@ -123,7 +152,7 @@ fn a_page_fault_ends_with_the_next_sleep() {
         .switch(1050, idle(), Left::Preempted, own())
         .switch(1100, own(), Left::Sleeping, idle());
     trace.0.into_iter().for_each(|entry| history.add(entry));
-    let explained = |begin, end| {
+    let mut explained = |begin, end| {
         let interval = LateInterval {
             thread: OWN,
             cycle: 1,
@@ -131,7 +160,7 @@ fn a_page_fault_ends_with_the_next_sleep() {
             begin,
             end,
         };
-        let shares = history.explain(&[interval]).remove(0).shares;
+        let shares = explain(&mut history, &[interval]).remove(0).shares;
         let causes = shares.iter().map(|share| share.cause);
         causes.collect::<Vec<_>>()
     };
@@ -221,10 +250,10 @@ fn an_interrupt_of_another_processor_while_the_thread_returns() {
 fn a_stopped_thread() {
     let trace = Trace::asleep(idle())
         // SIGSTOP wakes the thread up, and it stops.
-        .at(500, 0, TraceEvent::Waking { thread: OWN })
+        .at(500, 0, woken())
         .switch(510, idle(), Left::Preempted, own())
         .switch(520, own(), Left::Stopped, idle())
-        .at(9000, 0, TraceEvent::Waking { thread: OWN })
+        .at(9000, 0, woken())
         .back(9010, idle());
     let shares = trace.shares(9013);
     assert_eq!(shares[0], (Cause::Stopped, 8000));
@@ -249,12 +278,12 @@ fn an_overrun_has_the_causes_of_its_whole_cycle() {
         .back(1010, idle())
         .at(1100, OWN, TraceEvent::SystemCall(READ))
         .switch(1110, own(), Left::Sleeping, idle())
-        .at(1400, 0, TraceEvent::Waking { thread: OWN })
+        .at(1400, 0, woken())
         .switch(1405, idle(), Left::Preempted, own())
         .at(1410, OWN, TraceEvent::SystemCallEnd(READ))
         .at(1500, OWN, TraceEvent::PageFault)
         .switch(1501, own(), Left::Blocked, idle())
-        .at(1700, 0, TraceEvent::Waking { thread: OWN })
+        .at(1700, 0, woken())
         .switch(1701, idle(), Left::Preempted, own())
         .at(1710, OWN, TraceEvent::SystemCall(SLEEP))
         .switch(1711, own(), Left::Sleeping, idle())
@@ -305,7 +334,7 @@ fn a_thread_that_only_sleeps_needs_no_events_of_system_calls() {
         .timer(1001, 200)
         .switch(1500, other(), Left::Preempted, own())
         .switch(1600, own(), Left::Sleeping, idle());
-    let mut history = EventHistory::new(WatchedCalls::OnlySleep);
+    let mut history = watched(WatchedCalls::OnlySleep);
     trace.0.into_iter().for_each(|entry| history.add(entry));
     let interval = LateInterval {
         thread: OWN,
@@ -314,7 +343,7 @@ fn a_thread_that_only_sleeps_needs_no_events_of_system_calls() {
         begin: 1000,
         end: 1510,
     };
-    let explanation = history.explain(&[interval]).remove(0);
+    let explanation = explain(&mut history, &[interval]).remove(0);
     let shares = explanation.shares.iter();
     let shares: Vec<(Cause, u64)> = shares.map(|share| (share.cause, share.nanos)).collect();
     assert_eq!(
@@ -328,23 +357,173 @@ fn a_thread_that_only_sleeps_needs_no_events_of_system_calls() {
     );
 }
 
-#[test]
-fn events_before_a_loss_explain_nothing() {
-    let mut history = EventHistory::default();
-    let trace = Trace::asleep(other()).timer(1001, 200).back(1500, other());
-    trace.0.into_iter().for_each(|entry| history.add(entry));
-    history.lose(0, 1200);
+/// Returns a late wake-up of the thread that was planned at 1000, with its shares.
+fn shares_until(history: &mut EventHistory, end: u64) -> Vec<(Cause, u64)> {
     let interval = LateInterval {
         thread: OWN,
         cycle: 1,
         kind: LateKind::WakeUp,
         begin: 1000,
-        end: 1503,
+        end,
     };
-    let explanation = history.explain(&[interval]).remove(0);
-    let unknown = explanation.shares[0];
-    assert_eq!(unknown.cause, Cause::Unknown);
-    assert!(unknown.nanos >= 200, "{explanation:?}");
+    let explanation = explain(history, &[interval]).remove(0);
+    let shares = explanation.shares.iter();
+    shares.map(|share| (share.cause, share.nanos)).collect()
+}
+
+fn add(history: &mut EventHistory, trace: Trace) {
+    trace.0.into_iter().for_each(|entry| history.add(entry));
+}
+
+#[test]
+fn events_before_a_loss_explain_nothing() {
+    let mut history = watched(WatchedCalls::Any);
+    add(&mut history, Trace::asleep(other()).timer(1001, 200));
+    history.lose(1, 1200);
+    add(&mut history, Trace::default().back(1500, other()));
+    let shares = shares_until(&mut history, 1503);
+    // Whether the thread still waited at the end of the loss is not known, nor in which system call it is then.
+    assert_eq!(shares[0], (Cause::Unknown, 1503 - 1005), "{shares:?}");
+}
+
+/// A loss on a processor on which the thread does not run takes no cause away.
+#[test]
+fn a_loss_on_another_processor_takes_no_cause() {
+    let trace = || Trace::asleep(other()).timer(1001, 200).back(1500, other());
+    let mut whole = watched(WatchedCalls::Any);
+    add(&mut whole, trace());
+    let mut history = watched(WatchedCalls::Any);
+    history.add(
+        Trace::default()
+            .switch(50, idle(), Left::Preempted, idle())
+            .on(2)
+            .0[0],
+    );
+    history.lose(2, 1400);
+    add(&mut history, trace());
+    let shares = shares_until(&mut history, 1503);
+    assert!(
+        shares.contains(&(Cause::Thread(other()), 495)),
+        "{shares:?}"
+    );
+    assert_eq!(shares, shares_until(&mut whole, 1503));
+}
+
+/// A thread that a timer wakes up was asleep, also if the beginning of its sleep was lost.
+#[test]
+fn a_sleep_whose_beginning_is_lost_ends_with_its_timer() {
+    let mut history = watched(WatchedCalls::OnlySleep);
+    add(&mut history, Trace::asleep(other()));
+    history.lose(1, 900);
+    let trace = Trace::default()
+        .switch(950, idle(), Left::Preempted, other())
+        .timer(1300, 200)
+        .back(1310, other());
+    add(&mut history, trace);
+    let shares = shares_until(&mut history, 1313);
+    let late = Cause::TimerLate(WhileLate::Thread(other()));
+    assert_eq!(shares[0], (late, 300), "{shares:?}");
+}
+
+/// The events of a thread that sleeps long need not be kept, however many others there are.
+#[test]
+fn a_long_sleep_is_remembered_in_bounded_memory() {
+    let mut history = watched(WatchedCalls::Any);
+    add(&mut history, Trace::asleep(other()));
+    let count = 300_000;
+    for number in 0..count {
+        let [from, to] = if number % 2 == 0 {
+            [other(), idle()]
+        } else {
+            [idle(), other()]
+        };
+        let trace = Trace::default().switch(200 + number * 10, from, Left::Preempted, to);
+        history.add(trace.0[0]);
+        if number % 1000 == 0 {
+            history.replay(200 + number * 10);
+        }
+    }
+    let planned = 200 + count * 10;
+    add(
+        &mut history,
+        Trace::default()
+            .timer(planned + 70, 200)
+            .back(planned + 80, other()),
+    );
+    let interval = |begin| LateInterval {
+        thread: OWN,
+        cycle: 1,
+        kind: LateKind::WakeUp,
+        begin,
+        end: planned + 83,
+    };
+    let late = explain(&mut history, &[interval(planned), interval(150)]);
+    let cause = Cause::TimerLate(WhileLate::Thread(other()));
+    assert_eq!(late[0].shares[0].cause, cause, "{late:?}");
+    // The work of the processor long ago is forgotten.
+    assert_eq!(late[1].shares[0].cause, Cause::Unknown, "{late:?}");
+    assert_eq!(
+        late[1].shares.iter().map(|it| it.nanos).sum::<u64>(),
+        late[1].nanos()
+    );
+}
+
+/// A thread that could run on its old processor, but for another thread, and is moved then.
+#[test]
+fn a_thread_that_waits_on_its_old_processor_does_not_blame_the_new_one() {
+    let busy = thread(300, "busy", 30);
+    for (there, cause) in [
+        (idle(), Cause::Migration),
+        // Its priority is lower than that of the thread: it has not yet noticed the thread.
+        (busy, Cause::Migration),
+        (other(), Cause::Thread(other())),
+    ] {
+        let trace = Trace::default()
+            .switch(50, idle(), Left::Preempted, there)
+            .on(2)
+            .at(90, OWN, TraceEvent::SystemCall(SLEEP))
+            .switch(100, own(), Left::Sleeping, other())
+            .timer(1001, 200)
+            .at(1400, 500, TraceEvent::Migrate { thread: OWN, to: 2 })
+            .on(3)
+            .switch(1420, there, Left::Preempted, own())
+            .on(2)
+            .at(1423, OWN, TraceEvent::SystemCallEnd(SLEEP))
+            .on(2);
+        let shares = trace.shares(1423);
+        let of = |wanted| {
+            let all = shares.iter().filter(|(cause, _)| *cause == wanted);
+            all.map(|it| it.1).sum::<u64>()
+        };
+        let on_old = 1400 - 1005;
+        let on_both = if cause == Cause::Thread(other()) {
+            20
+        } else {
+            0
+        };
+        assert_eq!(of(Cause::Thread(other())), on_old + on_both, "{shares:?}");
+        assert_eq!(
+            of(cause),
+            if on_both == 0 { 20 } else { on_old + 20 },
+            "{shares:?}"
+        );
+        assert_eq!(of(Cause::Unknown), 0, "{shares:?}");
+    }
+}
+
+/// The processor changed to the thread at a time that the trace does not have: neither of the two threads had it for sure.
+#[test]
+fn a_switch_that_is_not_recorded_leaves_the_time_between_two_events_unknown() {
+    let trace = Trace::asleep(other())
+        .timer(1001, 200)
+        // From idle to the third thread, of which the trace knows the name.
+        .switch(1100, other(), Left::Sleeping, idle())
+        .switch(1200, thread(300, "third", 9), Left::Preempted, idle())
+        .switch(1300, thread(300, "third", 9), Left::Preempted, own())
+        .at(1303, OWN, TraceEvent::SystemCallEnd(SLEEP));
+    let shares = trace.shares(1303);
+    assert!(shares.contains(&(Cause::Unknown, 200)), "{shares:?}");
+    assert!(shares.contains(&(Cause::Thread(other()), 95)), "{shares:?}");
 }
 
 /// Any event, of few threads and processors, so that they concern each other.
@@ -366,7 +545,8 @@ fn event() -> impl Strategy<Value = TraceEvent> {
             left,
             next: thread(next, "b", 19),
         }),
-        id.clone().prop_map(|thread| TraceEvent::Waking { thread }),
+        (id.clone(), prop::option::of(0_u32..3))
+            .prop_map(|(thread, place)| TraceEvent::Waking { thread, place }),
         (id, 0_u32..3).prop_map(|(thread, to)| TraceEvent::Migrate { thread, to }),
         Just(TraceEvent::Interrupt { name }),
         Just(TraceEvent::InterruptEnd),
@@ -391,9 +571,9 @@ proptest! {
         length in 0_u64..1500,
         is_overrun in any::<bool>(),
         loss in prop::option::of((0_u32..3, 0_u64..1000)),
-        forgotten in 0_u64..500,
+        replayed in 0_u64..500,
     ) {
-        let mut history = EventHistory::default();
+        let mut history = watched(WatchedCalls::Any);
         let mut nanos = 0;
         for (delta, processor, thread, in_interrupt, event) in events {
             nanos += delta;
@@ -402,10 +582,10 @@ proptest! {
         if let Some((processor, until)) = loss {
             history.lose(processor, until);
         }
-        history.forget_before(forgotten);
+        history.replay(replayed);
         let kind = if is_overrun { LateKind::Overrun } else { LateKind::WakeUp };
         let interval = LateInterval { thread: OWN, cycle: 0, kind, begin, end: begin + length };
-        let explanation = history.explain(&[interval]).remove(0);
+        let explanation = explain(&mut history, &[interval]).remove(0);
         let sum: u64 = explanation.shares.iter().map(|share| share.nanos).sum();
         prop_assert_eq!(sum, explanation.nanos());
         prop_assert!(explanation.interval.end <= interval.end);

@@ -62,6 +62,15 @@ pub enum RecorderError {
 }
 
 impl RecorderError {
+    /// Returns the error with the answer of the system, if there is one.
+    #[must_use]
+    pub fn with_cause(&self) -> String {
+        match (self, std::error::Error::source(self)) {
+            (Self::System { .. }, Some(cause)) => format!("{self}: {cause}"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns the error of a file of tracefs.
     pub(super) fn of(path: PathBuf, cause: io::Error) -> Self {
         match cause.kind() {
@@ -71,4 +80,29 @@ impl RecorderError {
             _ => Self::System { path, cause },
         }
     }
+}
+
+/// Reason why a recording lacks causes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingFailure {
+    /// A thread is not watched: its late wake-ups have no causes.
+    #[error("thread {thread} is not watched: {reason}")]
+    Unwatched {
+        /// Id of the thread.
+        thread: u32,
+        /// Reason.
+        reason: String,
+    },
+    /// The events of a processor cannot be read.
+    #[error("the events of processor {processor} cannot be read: {reason}")]
+    Unreadable {
+        /// Number of the processor.
+        processor: u32,
+        /// Reason.
+        reason: String,
+    },
+    /// The thread of the recorder panicked: no late wake-up has causes.
+    #[error("the thread of the recorder panicked: its message is on the standard error")]
+    Panicked,
 }

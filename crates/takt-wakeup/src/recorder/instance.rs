@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::error::RecorderError;
+use super::filter::RecordedThreads;
 use crate::attribution::WatchedCalls;
 use crate::trace::formats::{Formats, required, used};
 
@@ -97,6 +98,7 @@ impl Instance {
     /// Enables the events that are used, for no thread yet, and returns their layouts.
     pub(super) fn enable(&self, calls: WatchedCalls) -> Result<Formats, RecorderError> {
         let mut formats = Formats::default();
+        let nobody = RecordedThreads::default();
         for (group, name) in used() {
             if group == "raw_syscalls" && calls == WatchedCalls::OnlySleep {
                 continue;
@@ -115,7 +117,9 @@ impl Instance {
                 Err(error) => return Err(RecorderError::of(format, error)),
             };
             formats.add(&name, &text)?;
-            self.restrict(group, &name, &[])?;
+            if let Some(filter) = nobody.filter(group, &name) {
+                self.write(&format!("{event}/filter"), &filter)?;
+            }
             self.write(&format!("{event}/enable"), "1")?;
         }
         self.write("tracing_on", "1")?;
@@ -123,22 +127,17 @@ impl Instance {
     }
 
     /// Restricts the events that belong to one thread to these threads.
-    pub(super) fn restrict_all(&self, threads: &[u32]) -> Result<(), RecorderError> {
+    pub(super) fn restrict(&self, threads: &RecordedThreads) -> Result<(), RecorderError> {
         for (group, name) in used() {
-            let event = self.path.join("events").join(group).join(&name);
+            let event = format!("events/{group}/{name}");
             // The kernel need not have all of them.
-            if event.exists() && filter(group, &name, &[]) != filter(group, &name, threads) {
-                self.restrict(group, &name, threads)?;
+            if let Some(filter) = threads.filter(group, &name)
+                && self.path.join(&event).exists()
+            {
+                self.write(&format!("{event}/filter"), &filter)?;
             }
         }
         Ok(())
-    }
-
-    fn restrict(&self, group: &str, name: &str, threads: &[u32]) -> Result<(), RecorderError> {
-        match filter(group, name, threads) {
-            Some(filter) => self.write(&format!("events/{group}/{name}/filter"), &filter),
-            None => Ok(()),
-        }
     }
 
     /// Opens the buffers of all processors, each with its number.
@@ -226,26 +225,6 @@ fn others_trace(tracefs: &Path) -> bool {
     has_events(tracefs) || instances.any(|instance| has_events(&instance.path()))
 }
 
-/// Returns the condition of an event: those of other threads need no room.
-fn filter(group: &str, name: &str, threads: &[u32]) -> Option<String> {
-    let any = |field: &str| {
-        let each: Vec<String> = threads
-            .iter()
-            .map(|id| format!("{field} == {id}"))
-            .collect();
-        match each.is_empty() {
-            // No thread has this id.
-            true => format!("{field} == -1"),
-            false => each.join(" || "),
-        }
-    };
-    match (group, name) {
-        ("sched", "sched_waking" | "sched_migrate_task") => Some(any("pid")),
-        ("raw_syscalls" | "exceptions", _) => Some(any("common_pid")),
-        _ => None,
-    }
-}
-
 /// Returns the size of a page, and that of a `long`, in a `header_page` file.
 fn layout(text: &str) -> Option<(usize, usize)> {
     let number = |field: &str, key: &str| -> Option<usize> {
@@ -299,21 +278,28 @@ pub fn remove_dead() -> Result<usize, RecorderError> {
 }
 
 /// Reads what a buffer has now, page by page. The pages are at most `most`, because the kernel writes more meanwhile.
+///
+/// # Errors
+/// That of the read, after the pages before it.
 pub(super) fn read_pages(
     buffer: &mut File,
     page: &mut [u8],
     most: usize,
     mut take: impl FnMut(&[u8]),
-) {
+) -> io::Result<()> {
     for _ in 0..most {
         match buffer.read(page) {
-            Ok(0) => return,
+            Ok(0) => return Ok(()),
             Ok(length) => take(page.get(..length).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // There is no more.
-            Err(_) => return,
+            Err(error) => match error.kind() {
+                io::ErrorKind::Interrupted => {}
+                // There is no more.
+                io::ErrorKind::WouldBlock => return Ok(()),
+                _ => return Err(error),
+            },
         }
     }
+    Ok(())
 }
 
 /// Number of pages after which a buffer is full.
@@ -335,22 +321,5 @@ mod tests {
         assert_eq!(layout(text), Some((4096, 8)));
         assert_eq!(layout(&text.replace("4080", "99999999")), None);
         assert_eq!(layout(""), None);
-    }
-
-    #[test]
-    fn filters_name_all_threads() {
-        let threads = [1, 22];
-        let of = |group, name| filter(group, name, &threads);
-        assert_eq!(
-            of("raw_syscalls", "sys_exit").as_deref(),
-            Some("common_pid == 1 || common_pid == 22")
-        );
-        assert_eq!(
-            of("sched", "sched_waking").as_deref(),
-            Some("pid == 1 || pid == 22")
-        );
-        assert_eq!(of("sched", "sched_switch"), None);
-        let none = filter("sched", "sched_waking", &[]);
-        assert_eq!(none.as_deref(), Some("pid == -1"));
     }
 }

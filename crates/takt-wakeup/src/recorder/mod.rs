@@ -1,6 +1,9 @@
 //! Flight recorder: the kernel notes events in a ring of memory, which is read only after a late wake-up.
 
+mod clock;
+mod cores;
 mod error;
+mod filter;
 mod instance;
 mod namespace;
 
@@ -11,11 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::process::setpriority_process;
+use rustix::thread::CpuSet;
 use takt_rt::clock::monotonic_nanos;
 
-pub use error::RecorderError;
+pub use clock::TaiOffsets;
+pub use error::{RecorderError, RecordingFailure};
 pub use instance::remove_dead;
 
+use self::filter::RecordedThreads;
 use self::instance::{Instance, pages_of_buffer, read_pages};
 use crate::attribution::{EventHistory, Explanation, LateInterval, WatchedCalls};
 use crate::late::LateReceiver;
@@ -24,8 +31,8 @@ use crate::trace::formats::Formats;
 /// Interval at which the recorder looks for late wake-ups. The ring must hold the events of this time.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Time for which events that were read are kept, in nanoseconds: the state of a thread before a late wake-up is in them.
-const KEPT: u64 = 300_000_000;
+/// Nice value of the thread: before all other threads without a real-time priority.
+const BEFORE_OTHERS: i32 = -20;
 
 /// Greatest number of explanations that are kept. Further late wake-ups are counted.
 const MOST: usize = 20_000;
@@ -37,6 +44,10 @@ pub struct LateReport {
     pub explanations: Vec<Explanation>,
     /// Number of further ones, which were too many.
     pub left_out: u64,
+    /// Reasons why causes are missing.
+    pub failures: Vec<RecordingFailure>,
+    /// CLOCK_TAI during the recording.
+    pub tai: TaiOffsets,
 }
 
 /// Running recorder. Dropping it removes its instance of tracefs.
@@ -51,8 +62,9 @@ pub struct Recorder {
 
 #[derive(Debug)]
 struct Threads {
-    ids: Vec<u32>,
+    recorded: RecordedThreads,
     receivers: Sender<LateReceiver>,
+    failures: Vec<RecordingFailure>,
 }
 
 impl Recorder {
@@ -80,6 +92,7 @@ impl Recorder {
             long,
             more,
             receivers: Vec::new(),
+            placed: 0,
             history: EventHistory::new(calls),
             report: LateReport::default(),
         };
@@ -91,8 +104,9 @@ impl Recorder {
             stop,
             thread: Mutex::new(Some(thread.map_err(RecorderError::Thread)?)),
             threads: Mutex::new(Threads {
-                ids: Vec::new(),
+                recorded: RecordedThreads::default(),
                 receivers,
+                failures: Vec::new(),
             }),
             instance,
         })
@@ -101,18 +115,33 @@ impl Recorder {
     /// Records also the events that concern these threads. It takes some milliseconds, so a thread calls it before its first cycle.
     ///
     /// # Errors
-    /// [`RecorderError`].
+    /// [`RecorderError`]. The report has it, too.
     pub fn watch(&self, receivers: Vec<LateReceiver>) -> Result<(), RecorderError> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        threads
-            .ids
-            .extend(receivers.iter().map(LateReceiver::thread));
-        self.instance.restrict_all(&threads.ids)?;
+        let ids: Vec<u32> = receivers.iter().map(LateReceiver::thread).collect();
+        if threads.recorded.add(ids.iter().copied())
+            && let Err(error) = self.instance.restrict(&threads.recorded)
+        {
+            let reason = error.with_cause();
+            let failures = ids.into_iter().map(|thread| RecordingFailure::Unwatched {
+                thread,
+                reason: reason.clone(),
+            });
+            threads.failures.extend(failures);
+            return Err(error);
+        }
         for receiver in receivers {
             // The thread of the recorder ends after this value.
             let _ = threads.receivers.send(receiver);
         }
         Ok(())
+    }
+
+    /// Returns the reason why a thread has no causes, if there is one.
+    #[must_use]
+    pub fn failure(&self) -> Option<RecordingFailure> {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.failures.first().cloned()
     }
 
     /// Ends the recording, and returns the causes. A second call returns none.
@@ -124,9 +153,19 @@ impl Recorder {
             return LateReport::default();
         };
         thread.thread().unpark();
-        // A panic of it leaves no report.
-        thread.join().unwrap_or_default()
+        let mut report = joined(thread.join());
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        report.failures.append(&mut threads.failures);
+        report
     }
+}
+
+/// Returns the report of the thread. That of a thread with a panic says so.
+fn joined(ended: std::thread::Result<LateReport>) -> LateReport {
+    ended.unwrap_or_else(|_| LateReport {
+        failures: vec![RecordingFailure::Panicked],
+        ..LateReport::default()
+    })
 }
 
 impl Drop for Recorder {
@@ -145,20 +184,27 @@ struct Recording {
     long: usize,
     more: Receiver<LateReceiver>,
     receivers: Vec<LateReceiver>,
+    /// Number of receivers for which the thread has its cores.
+    placed: usize,
     history: EventHistory,
     report: LateReport,
 }
 
 impl Recording {
     fn run(mut self, stop: &AtomicBool) -> LateReport {
+        // Among many busy threads the ring would overflow before it is read. Without the permission, that may happen.
+        let _ = setpriority_process(None, BEFORE_OTHERS);
+        let own = cores::own();
+        self.report.tai.read();
         loop {
             let is_last = stop.load(Ordering::Relaxed);
-            self.look();
+            self.look(&own);
             if is_last {
                 break;
             }
             std::thread::park_timeout(STEP);
         }
+        self.report.tai.read();
         let lost = self.receivers.iter().map(LateReceiver::lost);
         self.report.left_out += lost.sum::<u64>();
         let explanations = &mut self.report.explanations;
@@ -167,8 +213,11 @@ impl Recording {
     }
 
     /// Reads the rings and explains, if a thread was late since the last time.
-    fn look(&mut self) {
-        self.receivers.extend(self.more.try_iter());
+    fn look(&mut self, own: &CpuSet) {
+        for receiver in self.more.try_iter() {
+            self.history.watch(receiver.thread());
+            self.receivers.push(receiver);
+        }
         let mut late: Vec<LateInterval> = Vec::new();
         for receiver in &mut self.receivers {
             late.extend(std::iter::from_fn(|| receiver.take()));
@@ -176,24 +225,52 @@ impl Recording {
         if late.is_empty() {
             return;
         }
+        // A thread that was late has been pinned, if it will be.
+        if self.placed != self.receivers.len() {
+            self.placed = self.receivers.len();
+            cores::leave(own, self.receivers.iter().map(LateReceiver::thread));
+        }
+        self.report.tai.read();
         let now = monotonic_nanos();
         self.read();
+        self.history.replay(now);
         let room = MOST.saturating_sub(self.report.explanations.len());
         let left_out = late.len().saturating_sub(room);
         late.truncate(room);
         self.report.left_out += u64::try_from(left_out).unwrap_or(u64::MAX);
         let explained = self.history.explain(&late);
         self.report.explanations.extend(explained);
-        self.history.forget_before(now.saturating_sub(KEPT));
     }
 
     fn read(&mut self) {
         let most = pages_of_buffer(self.page.len());
         for (processor, buffer) in &mut self.buffers {
             let (history, formats, long) = (&mut self.history, &self.formats, self.long);
-            read_pages(buffer, &mut self.page, most, |page| {
+            let read = read_pages(buffer, &mut self.page, most, |page| {
                 history.add_page(formats, *processor, page, long);
             });
+            if let Err(error) = read {
+                let failure = RecordingFailure::Unreadable {
+                    processor: *processor,
+                    reason: error.to_string(),
+                };
+                // Once for each processor.
+                if !self.report.failures.contains(&failure) {
+                    self.report.failures.push(failure);
+                }
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without this, the end of the recorder looks like a measurement without late wake-ups.
+    #[test]
+    fn a_panic_of_the_recorder_is_a_failure() {
+        let thread = std::thread::spawn(|| std::panic::resume_unwind(Box::new(())));
+        assert_eq!(joined(thread.join()).failures, [RecordingFailure::Panicked]);
     }
 }

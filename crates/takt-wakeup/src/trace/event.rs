@@ -178,6 +178,8 @@ pub enum TraceEvent {
     Waking {
         /// Id of the thread.
         thread: u32,
+        /// Processor on which it ran last, or to which it was moved since then (`target_cpu`).
+        place: Option<u32>,
     },
     /// A thread is moved to another processor.
     Migrate {

@@ -78,7 +78,10 @@ enum Layout {
         state: Field,
         next: [Field; 3],
     },
-    Waking(Field),
+    Waking {
+        thread: Field,
+        place: Option<Field>,
+    },
     Migrate {
         thread: Field,
         to: Field,
@@ -164,7 +167,10 @@ impl Formats {
                 state: field("prev_state")?,
                 next: [field("next_pid")?, field("next_prio")?, field("next_comm")?],
             },
-            "sched_waking" => Layout::Waking(field("pid")?),
+            "sched_waking" => Layout::Waking {
+                thread: field("pid")?,
+                place: field("target_cpu").ok(),
+            },
             "sched_migrate_task" => Layout::Migrate {
                 thread: field("pid")?,
                 to: field("dest_cpu")?,
@@ -226,8 +232,9 @@ impl Layout {
                 left: Left::of_state(state.signed(data)?),
                 next: thread(next)?,
             },
-            Self::Waking(id) => TraceEvent::Waking {
-                thread: id.thread(data)?,
+            Self::Waking { thread, place } => TraceEvent::Waking {
+                thread: thread.thread(data)?,
+                place: place.and_then(|it| it.thread(data)),
             },
             Self::Migrate { thread, to } => TraceEvent::Migrate {
                 thread: thread.thread(data)?,

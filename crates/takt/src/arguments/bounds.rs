@@ -6,12 +6,16 @@ use clap::Args;
 use takt_scenario::Analysis;
 
 use super::ModelName;
+use super::values::setting;
 
 #[derive(Debug, Args)]
 pub struct BoundsArguments {
     /// Scenario file (TOML).
     #[arg(value_name = "SCENARIO")]
     pub file: PathBuf,
+    /// Other value of a field of the scenario, for example discipline=cbs; it replaces the sweep of this field.
+    #[arg(long = "field", value_name = "FIELD=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
     /// Assumptions; default is those of the scenario.
     #[arg(long)]
     pub model: Option<ModelName>,

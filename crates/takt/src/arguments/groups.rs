@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 use super::{
     AnalyzeArguments, BenchArguments, BoundsArguments, BrowseArguments, CallArguments,
-    CleanArguments, DemoArguments, DiscoverArguments, HistoryArguments, LabCommand,
-    LoopbackArguments, ProviderArguments, PsArguments, PubSubCommand, PublishArguments,
+    CampaignCommand, CleanArguments, DemoArguments, DiscoverArguments, HistoryArguments,
+    LabCommand, LoopbackArguments, ProviderArguments, PsArguments, PubSubCommand, PublishArguments,
     ReadArguments, RegistryArguments, ReportArguments, ScenarioCommand, SimulateArguments,
     SubscribeArguments, TrustArguments, TsnCommand, UserArguments, WakeUpArguments, WatchArguments,
     WriteArguments,
@@ -185,12 +185,14 @@ pub enum LaboratoryGroup {
     #[command(after_help = "Examples:\n  \
         takt bounds scenarios/line.toml\n  \
         takt bounds line.toml --model sound --analysis all\n  \
+        takt bounds line.toml --field topology.hops=3\n  \
         takt bounds line.toml --json --plot bounds.svg")]
     Bounds(BoundsArguments),
     /// Simulate a scenario frame by frame, or search for its worst case.
     #[command(after_help = "Examples:\n  \
         takt simulate scenarios/e3.toml\n  \
         takt simulate scenarios/b.toml --messages 100000 --seed 7 --csv messages.csv\n  \
+        takt simulate scenarios/line.toml --field topology.hops=3 --field discipline=cbs\n  \
         takt simulate scenarios/line.toml --adversarial --tries 2000\n\n\
         docs/simulation.md describes the models.")]
     Simulate(SimulateArguments),
@@ -200,6 +202,9 @@ pub enum LaboratoryGroup {
     /// Run scenarios on networks in the Linux kernel.
     #[command(subcommand)]
     Lab(LabCommand),
+    /// Compute many cases of scenarios, and merge their repetitions.
+    #[command(subcommand)]
+    Campaign(CampaignCommand),
     /// Measure how late real-time threads wake up on this host.
     ///
     /// The measurement is that of cyclictest. A scenario reads the histogram as its `wake_up_latency`.

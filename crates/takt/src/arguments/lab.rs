@@ -73,7 +73,7 @@ pub struct LabRunArguments {
     /// Backend.
     #[arg(long, default_value = "netns")]
     pub backend: LabBackend,
-    /// Value of a field for all cases, for example discipline=cbs; it replaces the sweep of this field.
+    /// Other value of a field of the scenario, for example discipline=cbs; it replaces the sweep of this field.
     #[arg(long = "field", value_name = "FIELD=VALUE", value_parser = setting)]
     pub settings: Vec<(String, String)>,
     /// Messages of each application; default is the number of cycles of the scenario, at most 20000, and at most 10 s.

@@ -97,13 +97,14 @@ mod tests {
     }
 
     /// Commands without `--json`, with the reason.
-    const WITHOUT_JSON: [(&str, &str); 5] = [
+    const WITHOUT_JSON: [(&str, &str); 6] = [
         ("pubsub dissector", "its output is a file: a script in Lua"),
         ("scenario schema", "its output is a file: a JSON Schema"),
         (
             "lab inside",
             "it is hidden, and the first process of a machine",
         ),
+        ("campaign schema", "its output is a file: a JSON Schema"),
         (
             "bench",
             "it passes its arguments on to takt-bench, whose benchmarks have it",

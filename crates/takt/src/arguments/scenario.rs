@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use takt_scenario::{DisciplineDescription, Duration, Rate, Share};
 
 use super::disciplines;
+use super::values::setting;
 
 #[derive(Debug, Subcommand)]
 pub enum ScenarioCommand {
@@ -93,6 +94,9 @@ pub struct CheckScenarioArguments {
     /// Scenario files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Other value of a field in each file, for example discipline=cbs; it replaces the sweep of this field.
+    #[arg(long = "field", value_name = "FIELD=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
     /// Print JSON, one object for each file, with its mistakes.
     #[arg(long)]
     pub json: bool,

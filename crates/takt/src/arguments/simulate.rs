@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::values::count;
+use super::values::{count, setting};
 
 /// Model of the queueing disciplines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +28,9 @@ pub enum SimulationLoopback {
 pub struct SimulateArguments {
     /// Scenario file (TOML). Each combination of swept values is simulated.
     pub scenario: PathBuf,
+    /// Other value of a field of the scenario, for example discipline=cbs; it replaces the sweep of this field.
+    #[arg(long = "field", value_name = "FIELD=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
     /// Seed of the random numbers; default is that of the scenario.
     #[arg(long)]
     pub seed: Option<u64>,

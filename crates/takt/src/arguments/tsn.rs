@@ -13,7 +13,7 @@ pub enum TsnCommand {
     /// Print the commands that configure the ports of a scenario, or an interface.
     #[command(after_help = "Examples:\n  \
         takt tsn plan scenarios/line.toml --node bridge1 --explain\n  \
-        takt tsn plan scenarios/d.toml --set discipline=taprio --svg gates.svg\n  \
+        takt tsn plan scenarios/d.toml --field discipline=taprio --svg gates.svg\n  \
         takt tsn plan --interface eth0 --discipline etf --delta 90us --preset at-scale\n\n\
         The output is a shell script.")]
     Plan(TsnPlanArguments),
@@ -44,7 +44,8 @@ pub struct TsnPortArguments {
     /// Scenario file (TOML), without its sweeps. Without it, --interface and --discipline describe the port.
     pub scenario: Option<PathBuf>,
     /// Other value of a field of the scenario, for example discipline=cbs.
-    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = setting, requires = "scenario")]
+    // Earlier versions named it --set, which `takt publish` has for values of DataSets.
+    #[arg(long = "field", alias = "set", value_name = "FIELD=VALUE", value_parser = setting, requires = "scenario")]
     pub settings: Vec<(String, String)>,
     /// Node of the scenario; default is all nodes.
     #[arg(long, value_name = "NAME", requires = "scenario")]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use miette::Report;
 use serde_json::{Value, json};
+use takt_analysis::{LATE_WAKE_UPS, LATE_WAKE_UPS_TOTAL, LateWakeUp};
 use takt_figures::{Column, Table};
-use takt_rt::clock::Clock;
 use takt_wakeup::{
     Cause, Explanation, LateKind, LateReport, Recorder, RecorderError, WatchStart, WatchedCalls,
     late_queue,
@@ -21,11 +21,11 @@ const SHOWN: usize = 8;
 /// Number of shares that are shown of each.
 const SHARES: usize = 4;
 
-/// Name of the line of a trace's description that has the late wake-ups.
-const TRACE_LINE: &str = "late_wake_ups";
-
-/// Longest such line in bytes. A description has 64 KiB at most.
+/// Longest line of late wake-ups in the description of a trace, in bytes. A description has 64 KiB at most.
 const LONGEST_LINE: usize = 40 << 10;
+
+/// Function that returns the core of a thread, by its id.
+type CoreOf<'a> = &'a dyn Fn(u32) -> Option<usize>;
 
 /// Starts the recorder, before there are threads with priorities.
 pub(super) fn start(calls: WatchedCalls) -> miette::Result<Arc<Recorder>> {
@@ -33,57 +33,72 @@ pub(super) fn start(calls: WatchedCalls) -> miette::Result<Arc<Recorder>> {
     Ok(Arc::new(recorder))
 }
 
-/// Returns the source of watches of threads whose latencies above a limit are late.
+/// Returns the source of watches of threads whose latencies above a limit are late. The recorder remembers a failure.
 pub(super) fn watch(recorder: &Arc<Recorder>, above: Duration) -> WatchStart {
     let recorder = Arc::clone(recorder);
+    let limit = u64::try_from(above.as_nanos()).unwrap_or(u64::MAX);
     WatchStart::new(move |thread| {
-        let (watch, receiver) = late_queue(thread, nanos(above));
-        match recorder.watch(vec![receiver]) {
-            Ok(()) => Some(watch),
-            Err(error) => {
-                tracing::warn!("late cycles have no causes: {error}");
-                None
-            }
-        }
+        let (watch, receiver) = late_queue(thread, limit);
+        recorder.watch(vec![receiver]).ok().map(|()| watch)
     })
 }
 
-/// Returns a limit in nanoseconds.
-pub(super) fn nanos(limit: Duration) -> u64 {
-    u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// Explains why nothing can be recorded.
-pub(super) fn refused(error: &RecorderError) -> Report {
-    let source = std::error::Error::source(error);
-    let text = match (error, source) {
-        (RecorderError::System { .. }, Some(cause)) => format!("{error}: {cause}"),
-        _ => error.to_string(),
-    };
+fn refused(error: &RecorderError) -> Report {
     explain::with_help(
-        text,
+        error.with_cause(),
         "Without --why, the command measures without causes. docs/wakeup.md says what causes need.",
     )
 }
 
+/// Returns an error if a thread is not watched.
+pub(super) fn check(recorder: &Recorder) -> miette::Result<()> {
+    recorder.failure().map_or(Ok(()), |failure| {
+        Err(explain::with_help(
+            failure,
+            "Without --why, the command measures without causes. docs/wakeup.md says what causes need.",
+        ))
+    })
+}
+
 /// Prints the causes. `core` returns the core of a thread.
-pub(super) fn print(report: &LateReport, is_json: bool, core: &dyn Fn(u32) -> Option<usize>) {
-    if is_json {
-        let objects = report.explanations.iter().map(|it| object(it, core));
-        output::lines(objects);
-    } else {
-        output::lines(lines(report, core));
-    }
-    if report.left_out > 0 {
-        tracing::warn!(
-            "{} further late wake-ups are not explained: there were too many at once",
-            report.left_out
-        );
+pub(super) fn print(report: &LateReport, is_json: bool, core: CoreOf<'_>) {
+    match is_json {
+        true => output::lines(objects(report, core)),
+        false => output::lines(lines(report, core)),
     }
 }
 
+/// Returns an error if causes are missing because the recorder failed. It comes after all results.
+pub(super) fn outcome(report: &LateReport) -> miette::Result<()> {
+    report.failures.first().map_or(Ok(()), |failure| {
+        Err(explain::with_help(
+            format!("causes of late wake-ups are missing: {failure}"),
+            "The latencies are complete. docs/wakeup.md says what causes need.",
+        ))
+    })
+}
+
+/// Returns the objects for programs: one for each late wake-up, and their sum.
+fn objects<'a>(report: &'a LateReport, core: CoreOf<'a>) -> impl Iterator<Item = Value> + 'a {
+    let each = report.explanations.iter().map(move |it| object(it, core));
+    let failures = report.failures.iter().map(ToString::to_string);
+    let sum = json!({
+        "lateWakeUps": count(report, LateKind::WakeUp),
+        "overruns": count(report, LateKind::Overrun),
+        "leftOut": report.left_out,
+        "failures": failures.collect::<Vec<_>>(),
+    });
+    each.chain([sum])
+}
+
+fn count(report: &LateReport, kind: LateKind) -> usize {
+    let all = report.explanations.iter();
+    all.filter(|it| it.interval.kind == kind).count()
+}
+
 /// Returns a late wake-up as an object for programs.
-pub(super) fn object(it: &Explanation, core: &dyn Fn(u32) -> Option<usize>) -> Value {
+fn object(it: &Explanation, core: CoreOf<'_>) -> Value {
     let shares = it.shares.iter().map(|share| {
         let mut object = json!({"cause": share.cause.kind(), "ns": share.nanos});
         let name = share.cause.name().map(|name| json!({"name": name}));
@@ -107,38 +122,33 @@ pub(super) fn object(it: &Explanation, core: &dyn Fn(u32) -> Option<usize>) -> V
 }
 
 /// Returns the tables for people: sums of the causes, and the worst late wake-ups.
-fn lines(report: &LateReport, core: &dyn Fn(u32) -> Option<usize>) -> Vec<String> {
+fn lines(report: &LateReport, core: CoreOf<'_>) -> Vec<String> {
     let all = &report.explanations;
+    let mut lines = vec![String::new()];
+    let counts = [LateKind::WakeUp, LateKind::Overrun].map(|kind| count(report, kind));
+    let [late, overruns] = counts;
+    lines.push(match (all.is_empty(), report.failures.is_empty()) {
+        (true, true) => "no late wake-up".to_owned(),
+        (true, false) => "no causes of late wake-ups".to_owned(),
+        (false, _) => format!("{late} late wake-ups, {overruns} overruns"),
+    });
+    if report.left_out > 0 {
+        let further = report.left_out;
+        lines.push(format!(
+            "{further} further late wake-ups have no causes: there were too many at once"
+        ));
+    }
     if all.is_empty() {
-        return vec![String::new(), "no late wake-up".to_owned()];
+        return lines;
     }
-    let of = |kind| all.iter().filter(|it| it.interval.kind == kind).count();
-    let mut lines = vec![
-        String::new(),
-        format!(
-            "{} late wake-ups, {} overruns",
-            of(LateKind::WakeUp),
-            of(LateKind::Overrun)
-        ),
-    ];
     lines.extend(sums(all).lines(takt_figures::width()));
-    let mut worst: Vec<&Explanation> = all.iter().collect();
-    worst.sort_by_key(|it| std::cmp::Reverse(it.nanos()));
-    let columns = [
-        Column::number("core"),
-        Column::number("cycle"),
-        Column::number("late").unit("\u{b5}s"),
-        Column::text("causes, µs"),
-    ];
-    let mut table = Table::new(columns);
-    for it in worst.into_iter().take(SHOWN) {
-        let core = core(it.interval.thread).map_or_else(String::new, |core| core.to_string());
-        let cycle = it.interval.cycle.to_string();
-        table.row([core, cycle, micros(it.nanos()), shares(it)]);
-    }
+    let objects = all.iter().map(|it| object(it, core));
+    let objects = objects.filter_map(|it| LateWakeUp::of_object(&it));
+    let mut worst: Vec<LateWakeUp> = objects.collect();
+    LateWakeUp::sort_worst(&mut worst);
     lines.push(String::new());
     lines.push("the worst".to_owned());
-    lines.extend(table.lines(takt_figures::width()));
+    lines.extend(table(&worst).lines(takt_figures::width()));
     lines
 }
 
@@ -173,32 +183,41 @@ fn sums(all: &[Explanation]) -> Table {
     table
 }
 
-fn shares(it: &Explanation) -> String {
-    let shown = it.shares.iter().take(SHARES);
-    let shown: Vec<String> = shown
-        .map(|share| format!("{} {}", share.cause, micros(share.nanos)))
-        .collect();
-    let rest: u64 = it.shares.iter().skip(SHARES).map(|it| it.nanos).sum();
-    let rest = (rest > 0).then(|| format!(", others {}", micros(rest)));
-    format!("{}{}", shown.join(", "), rest.unwrap_or_default())
-}
-
 fn micros(nanos: u64) -> String {
     format!("{:.1}", nanos as f64 / 1000.0)
 }
 
-/// Returns the line of a trace's description that has the late wake-ups: an array of objects, the worst as far as there is room. Their
-/// begin is also in nanoseconds of CLOCK_TAI, as the records of the trace are. `None` without late wake-ups.
-pub(super) fn trace_line(
-    report: &LateReport,
-    core: &dyn Fn(u32) -> Option<usize>,
-) -> Option<(&'static str, String)> {
-    let to_tai = Clock::Tai.nanos().saturating_sub(Clock::Monotonic.nanos());
+/// Returns the table of the first late wake-ups. A column for cores is there if one of them has a core.
+pub(super) fn table(worst: &[LateWakeUp]) -> Table {
+    let shown = worst.get(..SHOWN).unwrap_or(worst);
+    let has_cores = shown.iter().any(|it| it.core.is_some());
+    let columns = [
+        Column::number("cycle"),
+        Column::number("late").unit("\u{b5}s"),
+        Column::text("causes, \u{b5}s"),
+    ];
+    let core = has_cores.then(|| Column::number("core"));
+    let mut table = Table::new(core.into_iter().chain(columns));
+    for it in shown {
+        let core = it.core.map_or_else(String::new, |core| core.to_string());
+        let cells = [
+            it.cycle.to_string(),
+            micros(it.nanos),
+            it.causes_text(SHARES),
+        ];
+        table.row(has_cores.then_some(core).into_iter().chain(cells));
+    }
+    table
+}
+
+/// Returns the lines of a trace's description that have the late wake-ups: an array of objects, the worst as far as there is room, and
+/// the number of all. Their beginnings are also in nanoseconds of CLOCK_TAI, as the records of the trace are. None without late wake-ups.
+pub(super) fn trace_lines(report: &LateReport, core: CoreOf<'_>) -> Vec<(&'static str, String)> {
     let mut worst: Vec<&Explanation> = report.explanations.iter().collect();
     worst.sort_by_key(|it| std::cmp::Reverse(it.nanos()));
     let (mut texts, mut length) = (Vec::new(), 0);
-    for it in worst {
-        let begin = it.interval.begin.cast_signed().saturating_add(to_tai);
+    for it in &worst {
+        let begin = report.tai.tai_nanos(it.interval.begin);
         let text = output::joined(object(it, core), json!({"beginTaiNs": begin})).to_string();
         length += text.len() + 1;
         if length > LONGEST_LINE {
@@ -206,54 +225,14 @@ pub(super) fn trace_line(
         }
         texts.push(text);
     }
-    (!texts.is_empty()).then(|| (TRACE_LINE, format!("[{}]", texts.join(","))))
-}
-
-/// Returns the late wake-ups in the description of a trace. A damaged line has none.
-pub(super) fn of_description(description: &[(String, String)]) -> Vec<Value> {
-    let mut lines = description.iter();
-    let line = lines.find(|(name, _)| name == TRACE_LINE);
-    let found = line.and_then(|(_, text)| serde_json::from_str(text).ok());
-    found.unwrap_or_default()
-}
-
-/// Returns the table of late wake-ups of a trace, the worst ones.
-pub(super) fn table_of_trace(late: &[Value]) -> Table {
-    let number = |it: &Value, key: &str| it[key].as_u64();
-    let mut worst: Vec<&Value> = late.iter().collect();
-    worst.sort_by_key(|it| std::cmp::Reverse(number(it, "lateNs")));
-    let columns = [
-        Column::number("cycle"),
-        Column::number("late").unit("\u{b5}s"),
-        Column::text("causes, \u{b5}s"),
-    ];
-    let mut table = Table::new(columns);
-    for it in worst.into_iter().take(SHOWN) {
-        let causes = it["causes"].as_array().into_iter().flatten();
-        let causes = causes.take(SHARES).map(|share| {
-            let kind = words(share["cause"].as_str().unwrap_or_default());
-            let name = share["name"].as_str().map(|name| format!(" {name}"));
-            let nanos = number(share, "ns").unwrap_or(0);
-            format!("{kind}{} {}", name.unwrap_or_default(), micros(nanos))
-        });
-        let causes: Vec<String> = causes.collect();
-        let cycle = number(it, "cycle").map(|cycle| cycle.to_string());
-        let late = micros(number(it, "lateNs").unwrap_or(0));
-        table.row([cycle.unwrap_or_default(), late, causes.join(", ")]);
+    let total = report.left_out + u64::try_from(worst.len()).unwrap_or(u64::MAX);
+    if total == 0 {
+        return Vec::new();
     }
-    table
-}
-
-/// Returns the words of a name in camelCase.
-fn words(name: &str) -> String {
-    let mut words = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            words.push(' ');
-        }
-        words.push(letter.to_ascii_lowercase());
-    }
-    words
+    vec![
+        (LATE_WAKE_UPS, format!("[{}]", texts.join(","))),
+        (LATE_WAKE_UPS_TOTAL, total.to_string()),
+    ]
 }
 
 #[cfg(test)]
@@ -261,7 +240,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use takt_wakeup::trace::event::{KernelName, KernelPriority, KernelThread};
-    use takt_wakeup::{CauseShare, LateInterval};
+    use takt_wakeup::{CauseShare, LateInterval, RecordingFailure};
 
     use super::*;
 
@@ -291,9 +270,12 @@ mod tests {
         }
     }
 
+    fn core(_: u32) -> Option<usize> {
+        Some(1)
+    }
+
     #[test]
     fn each_cause_has_its_share_and_an_escaped_name() {
-        let core = |_| Some(1);
         let object = object(&explanation(), &core);
         let causes = object["causes"].as_array().unwrap();
         let sum: u64 = causes.iter().map(|it| it["ns"].as_u64().unwrap()).sum();
@@ -303,7 +285,7 @@ mod tests {
         assert_eq!(causes[1]["name"], "NET_RX");
         let report = LateReport {
             explanations: vec![explanation()],
-            left_out: 0,
+            ..LateReport::default()
         };
         let text = lines(&report, &core).join("\n");
         assert!(!text.contains('\x1b'), "{text}");
@@ -314,33 +296,60 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        assert!(!text.contains("further"), "{text}");
+        assert!(outcome(&report).is_ok());
+    }
+
+    /// A recorder that fails is no measurement without late wake-ups.
+    #[test]
+    fn missing_causes_are_told() {
+        let report = LateReport {
+            left_out: 17,
+            failures: vec![RecordingFailure::Panicked],
+            ..LateReport::default()
+        };
+        let text = lines(&report, &core).join("\n");
+        assert!(!text.contains("no late wake-up"), "{text}");
+        assert!(text.contains("17 further late wake-ups"), "{text}");
+        let objects: Vec<Value> = objects(&report, &core).collect();
+        assert_eq!(objects.len(), 1);
+        assert_eq!(objects[0]["leftOut"], 17);
+        let failure = objects[0]["failures"][0].as_str().unwrap();
+        assert!(failure.contains("panicked"), "{failure}");
+        let error = outcome(&report).unwrap_err().to_string();
+        assert!(error.contains("panicked"), "{error}");
+        let none = LateReport::default();
+        assert_eq!(lines(&none, &core)[1], "no late wake-up");
+        assert!(outcome(&none).is_ok());
     }
 
     #[test]
     fn a_trace_has_the_worst_late_wake_ups() {
-        let core = |_| Some(1);
         let mut late = vec![explanation(); 1000];
         late[999].interval.end += 1;
         late[999].shares[4].nanos += 1;
         let report = LateReport {
             explanations: late,
-            left_out: 0,
+            left_out: 5,
+            ..LateReport::default()
         };
-        let (name, text) = trace_line(&report, &core).unwrap();
+        let found = trace_lines(&report, &core);
+        let [(_, text), (_, total)] = found.as_slice() else {
+            panic!("{found:?}");
+        };
         assert!(text.len() < 64 << 10 && !text.contains('\n'), "{text}");
-        let description = [
-            ("cycle_ns".to_owned(), "1".to_owned()),
-            (name.to_owned(), text),
-        ];
-        let found = of_description(&description);
+        assert_eq!(total, "1005");
+        let found = found.iter();
+        let description: Vec<(String, String)> = found
+            .map(|(name, text)| ((*name).to_owned(), text.clone()))
+            .collect();
+        let found = LateWakeUp::of_description(&description);
         assert!(found.len() > 50, "{}", found.len());
-        assert_eq!(found[0]["lateNs"], 293_601);
-        assert!(found[0]["beginTaiNs"].is_i64(), "{}", found[0]);
-        let lines = table_of_trace(&found).lines(None).join("\n");
+        assert_eq!(found[0].nanos, 293_601);
+        let lines = table(&found).lines(None).join("\n");
         assert!(lines.contains("softirq NET_RX 40.1"), "{lines}");
+        assert!(lines.contains("(priority 90)"), "{lines}");
         assert!(!lines.contains('\x1b'), "{lines}");
-        let damaged = [(TRACE_LINE.to_owned(), "[{".to_owned())];
-        assert!(of_description(&damaged).is_empty());
-        assert_eq!(words("timerLate"), "timer late");
+        assert!(trace_lines(&LateReport::default(), &core).is_empty());
     }
 }

@@ -5,6 +5,7 @@ mod bench;
 mod bounds;
 mod browse;
 mod call;
+mod campaign;
 mod clean;
 mod completions;
 mod connect;
@@ -88,6 +89,7 @@ fn laboratory(command: LaboratoryGroup, given: &Given) -> miette::Result<()> {
         LaboratoryGroup::Simulate(arguments) => simulate::run(&arguments),
         LaboratoryGroup::Tsn(command) => tsn::run(&command),
         LaboratoryGroup::Lab(command) => lab::run(&command),
+        LaboratoryGroup::Campaign(command) => campaign::run(&command),
         LaboratoryGroup::WakeUp(arguments) => wakeup::run(&arguments),
         LaboratoryGroup::Analyze(arguments) => analyze::run(&arguments),
         LaboratoryGroup::Report(arguments) => report::run(&arguments),

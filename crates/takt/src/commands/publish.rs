@@ -137,6 +137,9 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
             "docs/pubsub.md shows a configuration that publishes.",
         ));
     }
+    if let Some(recorder) = &recorder {
+        late_causes::check(recorder)?;
+    }
     let live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !arguments.control.json;
     let mut states = BTreeMap::new();
     while running.goes_on() {
@@ -167,11 +170,13 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         true => output::written(running.screen.show(&rows)),
         false => rows.iter().for_each(output::line),
     }
-    if let Some(recorder) = recorder {
+    let late = recorder.map(|recorder| recorder.finish());
+    if let Some(late) = &late {
         let core = |_| arguments.run.core;
-        late_causes::print(&recorder.finish(), arguments.control.json, &core);
+        late_causes::print(late, arguments.control.json, &core);
     }
-    running.finish()
+    running.finish()?;
+    late.as_ref().map_or(Ok(()), late_causes::outcome)
 }
 
 /// Checks the ports of all WriterGroups with launch times. Returns the faults that --force ignores, with the name

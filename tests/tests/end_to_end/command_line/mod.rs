@@ -2,6 +2,7 @@
 //! messages, and the demonstration, however it ends.
 
 mod bounds;
+mod campaigns;
 mod clients;
 mod control_loops;
 mod demo;

@@ -95,6 +95,59 @@ fn options_without_effect_are_refused() {
     assert_eq!(requirements[0]["name"], "motion-control");
 }
 
+/// One syntax for other values of fields, in each command that reads a scenario.
+#[test]
+fn a_field_is_given_once() {
+    let sandbox = Sandbox::new();
+    let line = file("scenarios/line.toml");
+    let commands: [&[&str]; 8] = [
+        &["bounds", &line],
+        &["simulate", &line],
+        &["scenario", "check", &line],
+        &["lab", "run", &line],
+        &["tsn", "plan", &line],
+        &[
+            "tsn",
+            "verify",
+            &line,
+            "--node",
+            "host1",
+            "--interface",
+            "lo",
+        ],
+        &["publish", &line],
+        &["loopback", &line],
+    ];
+    for command in commands {
+        let twice = ["--field", "topology.hops=2", "--field", "topology.hops=3"];
+        let parts = ["`topology.hops` is given twice", "give it one value"];
+        fails(&sandbox, &[command, &twice].concat(), &parts);
+        let misspelt = [command, &["--field", "topology.hop=2"]].concat();
+        fails(&sandbox, &misspelt, &["did you mean `hops`?"]);
+    }
+    let fields = [
+        "--field",
+        "topology.hops=2",
+        "--field",
+        "applications.control.repeated_node_count=160",
+    ];
+    let rows = sandbox.rows(&[&["bounds", &line][..], &fields].concat());
+    let [row] = rows.as_slice() else {
+        panic!("{rows:?}")
+    };
+    assert_eq!(row["settings"]["topology.hops"], "2");
+    let simulate = ["simulate", &line, "--messages", "10"];
+    let rows = sandbox.rows(&[&simulate[..], &fields].concat());
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["settings"]["topology.hops"], "2");
+    // The name that `takt tsn` had before.
+    let planned = |option| {
+        let plan = ["tsn", "plan", &line, option, "topology.hops=1"];
+        sandbox.run(&plan).expect_success()
+    };
+    assert_eq!(planned("--set"), planned("--field"));
+}
+
 /// Publishes a DataSet for a moment, which must fail with a message that has these parts.
 fn refused(set: &[&str], parts: &[&str]) {
     let sandbox = Sandbox::new();

@@ -151,7 +151,8 @@ pub(super) fn a_softirq_is_named() {
     let port = takt_ports::reserve();
     let receivers: Vec<UdpSocket> = (0..RECEIVERS).map(|_| receiver(port)).collect();
     let (late, spans) = measure(plain(60_000), || {
-        on_its_core("a sender", Policy::Other, move || {
+        // The lowest priority, so that others without one do not keep it from sending.
+        on_its_core("a sender", Policy::Fifo(1), move || {
             let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             repeated(Duration::from_micros(700), || {
                 let begin = monotonic_nanos();
@@ -188,16 +189,16 @@ pub(super) fn calls_of_other_processors_are_named() {
             }
         });
         let caller = std::thread::spawn(move || {
-            // Without priority, so that the recorder can run there, too.
             affinity::pin(other).unwrap();
+            priority::set(Policy::Fifo(1)).unwrap();
             let begin = Instant::now();
             let mut spans = Vec::new();
             while begin.elapsed() < Duration::from_millis(600) {
                 let begin = monotonic_nanos();
                 barrier();
                 spans.push((begin, monotonic_nanos()));
-                // The recorder must have room for the events of the calls.
-                spin(Duration::from_micros(20));
+                // The recorder runs here meanwhile, and must have room for the events of the calls.
+                std::thread::sleep(Duration::from_micros(50));
             }
             spans
         });

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 use takt_analysis::{
-    ExactStatistics, PointQuantities, RunAnalysis, RunFile, RunFileFormat, SentStamp,
+    ExactStatistics, LATE_WAKE_UPS, LateWakeUp, PointQuantities, RunAnalysis, RunFile,
+    RunFileFormat, SentStamp,
 };
 
 use super::quantity::{STATISTICS, statistics};
-use crate::commands::late_causes;
 
 pub(super) fn of(run: &RunAnalysis) -> Value {
     let intervals = run.intervals.iter().map(|it| {
@@ -63,8 +63,17 @@ fn file(file: &RunFile) -> Value {
         "skipped_packets": file.skipped,
         "damage": file.damage,
         "description": Value::Object(description.collect()),
-        "late_wake_ups": late_causes::of_description(&file.description),
+        "late_wake_ups": late_wake_ups(&file.description),
+        "late_wake_ups_total": LateWakeUp::total(&file.description),
     })
+}
+
+/// Returns the objects of late wake-ups in a description as they are. A damaged line has none.
+fn late_wake_ups(description: &[(String, String)]) -> Vec<Value> {
+    let mut lines = description.iter();
+    let line = lines.find(|(name, _)| name == LATE_WAKE_UPS);
+    let found = line.and_then(|(_, text)| serde_json::from_str(text).ok());
+    found.unwrap_or_default()
 }
 
 fn point(point: &PointQuantities) -> Value {

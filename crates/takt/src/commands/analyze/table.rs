@@ -1,6 +1,6 @@
 //! Quantities for people.
 
-use takt_analysis::{RunAnalysis, RunFile};
+use takt_analysis::{LateWakeUp, RunAnalysis, RunFile};
 use takt_figures::number::{measured, trimmed};
 use takt_figures::{Column, Report, Table};
 
@@ -24,11 +24,13 @@ pub(super) fn print(run: &RunAnalysis, report: &mut Report<impl FnMut(String)>) 
     report.table(&counters(run));
     report.line("");
     for file in &run.files {
-        let late = late_causes::of_description(&file.description);
+        let late = LateWakeUp::of_description(&file.description);
         if !late.is_empty() {
             let path = file.path.display();
-            report.line(format!("{path}: late wake-ups, the worst"));
-            report.table(&late_causes::table_of_trace(&late));
+            let total = LateWakeUp::total(&file.description);
+            let total = total.map_or_else(String::new, |total| format!(" of {total}"));
+            report.line(format!("{path}: the worst{total} late wake-ups"));
+            report.table(&late_causes::table(&late));
             report.line("");
         }
     }

@@ -10,8 +10,9 @@ use super::row::{Row, whole};
 /// the ports.
 pub(super) fn object(row: &Row) -> Value {
     let settings: Map<String, Value> = row
-        .settings
+        .given
         .iter()
+        .chain(&row.settings)
         .map(|(name, value)| (name.clone(), value.as_str().into()))
         .collect();
     let (flows, queues) = (row.bounds.flows.iter(), &row.bounds.queues);

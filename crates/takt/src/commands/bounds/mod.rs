@@ -20,14 +20,14 @@ use takt_figures::{Progress, Report};
 const QUICK: usize = 100;
 
 /// Options that `takt bounds` has with the model of the paper, too.
-const OF_PAPER: [&str; 6] = ["model", "analysis", "plot", "theme", "all", "json"];
+const OF_PAPER: [&str; 7] = ["field", "model", "analysis", "plot", "theme", "all", "json"];
 
 pub(super) fn run(arguments: &BoundsArguments, given: &Given) -> miette::Result<()> {
     let Loaded {
         file,
         text,
         variants,
-    } = scenario_file::load(&arguments.file)?;
+    } = scenario_file::load(&arguments.file, &arguments.settings)?;
     let mut rows = Vec::with_capacity(variants.len());
     let mut report = Report::new(output::line, arguments.json);
     for variant in variants {
@@ -78,6 +78,7 @@ pub(super) fn run(arguments: &BoundsArguments, given: &Given) -> miette::Result<
             }
         })?;
         let row = Row {
+            given: arguments.settings.clone(),
             settings: variant.settings,
             scenario: variant.scenario,
             model,

@@ -5,6 +5,8 @@ use takt_scenario::{BoundsModel, Scenario};
 
 /// Bounds for one combination of swept values.
 pub(super) struct Row {
+    /// Given fields and their values, the same in all rows.
+    pub(super) given: Vec<(String, String)>,
     /// Swept parameters and their values here.
     pub(super) settings: Vec<(String, String)>,
     pub(super) scenario: Scenario,

@@ -24,6 +24,8 @@ pub(super) fn print(rows: &[Row], all: bool, report: &mut Report<impl FnMut(Stri
     ];
     // A description may have several lines.
     report.line(printable(title.join(": ").trim_end_matches(": ")));
+    let given = first.given.iter();
+    report.lines(given.map(|(path, value)| printable(&format!("with {path} = {value}"))));
     let model = match first.model {
         BoundsModel::Sound => "sound",
         BoundsModel::Paper => "paper (not sound: see the assumptions)",

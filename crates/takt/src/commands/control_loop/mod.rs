@@ -176,7 +176,9 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
         late_causes::print(late, request.control.json, &core);
     }
     if let Some((path, file)) = trace_output {
-        let late = late.and_then(|late| late_causes::trace_line(&late, &core));
+        let late = late.as_ref();
+        let late = late.map(|late| late_causes::trace_lines(late, &core));
+        let late = late.unwrap_or_default();
         let notes = facts.notes(run, &control, request.end, &application, &report);
         write_trace(file, &result, &notes, late).map_err(|error| advice::trace(path, &error))?;
     }
@@ -192,7 +194,9 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
             ),
             "`--on-miss count` goes on. Check the other end and the link.",
         )),
-        _ => result.outcome(),
+        _ => result
+            .outcome()
+            .and(late.as_ref().map_or(Ok(()), late_causes::outcome)),
     }
 }
 
@@ -305,8 +309,8 @@ fn apply_command(
     let node = &file.scenario().nodes.get(node.0)?.name;
     let settings = request.control.settings.iter();
     let settings = settings.map(|(field, value)| match value.contains(' ') {
-        true => format!("--set '{field}={value}' "),
-        false => format!("--set {field}={value} "),
+        true => format!("--field '{field}={value}' "),
+        false => format!("--field {field}={value} "),
     });
     let settings: String = settings.collect();
     let scenario = request.file.display();
@@ -380,7 +384,7 @@ fn write_trace(
     file: File,
     result: &result::LoopResult<'_>,
     notes: &TraceNotes,
-    late: Option<(&'static str, String)>,
+    late: Vec<(&'static str, String)>,
 ) -> std::io::Result<()> {
     let control = result.control;
     let lines = notes.lines()?;
@@ -391,9 +395,7 @@ fn write_trace(
     for (name, value) in &lines {
         description.push((name, value.clone()));
     }
-    if let Some((name, causes)) = late {
-        description.push((name, causes));
-    }
+    description.extend(late);
     let trace = &result.application.trace;
     trace_file::write(&mut BufWriter::new(file), &description, trace)
 }

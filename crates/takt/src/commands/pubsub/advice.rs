@@ -21,6 +21,8 @@ pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
         ProblemCause::ClockStep { .. } => {
             "The next publishing interval follows the new time. A clock that is set repeatedly needs a look at chronyd, ptp4l or phc2sys."
         }
+        // The error names the remedy.
+        ProblemCause::TimerSlack(_) => "Its wake-ups are up to 50 \u{b5}s late without it.",
         ProblemCause::Event => {
             "Send fewer events in each publishing interval, with a value for each field."
         }

@@ -214,6 +214,7 @@ fn problem_text(problem: &Problem) -> String {
         ProblemCause::Link(_)
         | ProblemCause::Action(_)
         | ProblemCause::Refusal(_)
+        | ProblemCause::TimerSlack(_)
         | ProblemCause::ClockStep { .. }
         | ProblemCause::Event => None,
     };

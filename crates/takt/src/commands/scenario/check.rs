@@ -14,7 +14,7 @@ pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
     let mut failed = None;
     for path in &arguments.files {
         let name = path.display();
-        let (object, error) = match check(path) {
+        let (object, error) = match check(path, &arguments.settings) {
             Ok((file, variants)) => {
                 output::tell(
                     arguments.json,
@@ -59,7 +59,7 @@ enum Refused {
 }
 
 /// Returns the scenario of a file, and the number of its variants.
-fn check(path: &Path) -> Result<(ScenarioFile, usize), Refused> {
+fn check(path: &Path, settings: &[(String, String)]) -> Result<(ScenarioFile, usize), Refused> {
     let bytes = scenario_file::read_bytes(path).map_err(Refused::Unreadable)?;
     let text = scenario_file::text_of_bytes(path, bytes).map_err(Refused::Unreadable)?;
     let mistakes = |error| Refused::Mistakes {
@@ -67,6 +67,12 @@ fn check(path: &Path) -> Result<(ScenarioFile, usize), Refused> {
         error,
     };
     let file = ScenarioFile::parse(&text, &path.display().to_string()).map_err(mistakes)?;
+    let file =
+        file.with_settings(settings)
+            .map_err(|error| match scenario_file::has_place(&error) {
+                true => mistakes(error),
+                false => Refused::Unreadable(scenario_file::setting_error(&text, &error)),
+            })?;
     // Swept values can contradict the rest of the file, so all combinations are checked.
     let variants = file.variants().map_err(mistakes)?.len();
     Ok((file, variants))

@@ -16,7 +16,7 @@ use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
 use crate::{explain, output, scenario_file};
 
 pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
-    let variants = scenario_file::variants(&arguments.scenario)?;
+    let variants = scenario_file::variants(&arguments.scenario, &arguments.settings)?;
     let mut csv = arguments
         .csv
         .as_deref()
@@ -77,25 +77,19 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
 }
 
 fn options(arguments: &SimulateArguments, scenario: &Scenario) -> RunOptions {
-    let SimulationOptions { seed, cycles, trim } = scenario.simulation;
+    let SimulationOptions { seed, cycles, .. } = scenario.simulation;
     let cycles = arguments.messages.unwrap_or(if arguments.adversarial {
         // A longer search is slower and finds nothing worse, because all interfering frames are soon in the way.
         cycles.min(adversarial::CYCLES)
     } else {
         cycles
     });
-    let mut options = RunOptions::new(scenario);
-    options.simulation = SimulationOptions {
-        seed: arguments.seed.unwrap_or(seed),
-        cycles,
+    let mut options = RunOptions::new(scenario).with_cycles(cycles);
+    options.simulation.seed = arguments.seed.unwrap_or(seed);
+    if arguments.adversarial {
         // A search needs all messages.
-        // With few cycles (`--messages`), the ends would be everything, and nothing would be counted.
-        trim: if arguments.adversarial || trim * 2 >= cycles {
-            0
-        } else {
-            trim
-        },
-    };
+        options.simulation.trim = 0;
+    }
     options.duration = arguments.duration.map(Into::into);
     options.model = match arguments.model {
         Some(SimulationModel::Linux) => Model::Linux,

@@ -12,7 +12,7 @@ pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
     let options = ports::options(&arguments.port);
     if let Some(path) = &arguments.svg {
         if ports.picture.ports.is_empty() {
-            let help = "Only taprio has gates: choose such a discipline, for example with --set discipline=taprio.";
+            let help = "Only taprio has gates: choose such a discipline, for example with --field discipline=taprio.";
             return Err(explain::with_help("there are no gates to draw", help));
         }
         std::fs::write(path, ports.picture.svg()).map_err(|error| {

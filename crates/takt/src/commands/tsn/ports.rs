@@ -324,7 +324,7 @@ mod tests {
     fn ports_are_chosen_by_node_and_neighbour() {
         let line = scenario("line.toml");
         assert_eq!(names(&[&line]).len(), 14);
-        assert_eq!(names(&[&line, "--set", "topology.hops=2"]).len(), 4);
+        assert_eq!(names(&[&line, "--field", "topology.hops=2"]).len(), 4);
         let bridge = names(&[&line, "--node", "bridge1"]);
         assert_eq!(
             bridge,
@@ -359,7 +359,7 @@ mod tests {
         let several = message(&[&line, "--interface", "eth0"]);
         assert_eq!(several, "an interface is one port, but several are named");
         assert_eq!(
-            message(&[&line, "--set", "discipline=csb"]),
+            message(&[&line, "--field", "discipline=csb"]),
             "there is no discipline `csb`"
         );
         let cbs = ["--interface", "eth0", "--discipline", "cbs"];

@@ -3,7 +3,6 @@
 mod histogram;
 mod load;
 mod result;
-mod why;
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use takt_rt::affinity;
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
-use takt_wakeup::{Measurement, RealTimeOptions, ThreadPlan, ThreadProgress};
+use takt_wakeup::{Measurement, RealTimeOptions, ThreadPlan, ThreadProgress, WatchedCalls};
 
 use super::late_causes;
 use crate::arguments::WakeUpArguments;
@@ -36,27 +35,26 @@ pub fn run(arguments: &WakeUpArguments) -> miette::Result<()> {
     histogram.map(histogram::check).transpose()?;
     let cores = cores(arguments)?;
     let loads = load::start(&arguments.load)?;
-    let (mut handles, mut plans) = (Vec::new(), Vec::new());
-    for core in cores {
-        let (work, handle) = why::watched(arguments);
-        handles.extend(handle);
-        plans.push(ThreadPlan {
-            real_time: RealTimeOptions {
-                policy: Some(Policy::Fifo(arguments.priority)),
-                core: Some(core),
-                ..RealTimeOptions::default()
-            },
-            work,
-        });
-    }
-    let measurement = Measurement::prepare(arguments.interval, plans);
+    let recorder = match arguments.why {
+        true => Some(late_causes::start(WatchedCalls::OnlySleep)?),
+        false => None,
+    };
+    let recording = recorder.as_ref();
+    let watch = recording.map(|it| late_causes::watch(it, arguments.above));
+    let plans = cores.into_iter().map(|core| ThreadPlan {
+        real_time: RealTimeOptions {
+            policy: Some(Policy::Fifo(arguments.priority)),
+            core: Some(core),
+            ..RealTimeOptions::default()
+        },
+        work: None,
+        watch: watch.clone(),
+    });
+    let measurement = Measurement::prepare(arguments.interval, plans.collect());
     let measurement = measurement.map_err(|error| {
         explain::with_help(error, "Use another --interval, for example --interval 1ms.")
     })?;
-    let recorder = match arguments.why {
-        true => Some(why::record(arguments, &measurement.thread_ids(), &handles)?),
-        false => None,
-    };
+    recording.map_or(Ok(()), |it| late_causes::check(it))?;
     measurement.begin();
     let end = TimeLimit::after(arguments.run_for);
     while !end.is_over() && !interrupt.is_set() {
@@ -76,17 +74,18 @@ pub fn run(arguments: &WakeUpArguments) -> miette::Result<()> {
         threads: &results,
     };
     results.print();
-    if let Some(recorder) = recorder {
+    let report = recorder.map(|it| it.finish());
+    if let Some(report) = &report {
         let core = |thread| {
             let place = ids.iter().position(|id| *id == thread)?;
             results.threads.get(place)?.core
         };
-        late_causes::print(&recorder.finish(), arguments.json, &core);
+        late_causes::print(report, arguments.json, &core);
     }
-    match histogram {
-        Some(path) => histogram::write(path, &results),
-        None => Ok(()),
+    if let Some(path) = histogram {
+        histogram::write(path, &results)?;
     }
+    report.as_ref().map_or(Ok(()), late_causes::outcome)
 }
 
 /// Returns the cores of the arguments, or all that this process may use.

@@ -1,0 +1,370 @@
+//! The plan of a campaign: its scenarios and cases, read from its files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use takt_scenario::{
+    CampaignBackend, CampaignFile, CampaignSweep, CampaignText, Scenario, ScenarioError,
+    ScenarioFile,
+};
+
+use crate::case::{CampaignCase, RowKey};
+use crate::digest;
+use crate::error::CampaignPlanError;
+
+/// Most rows of a campaign.
+pub const MOST_ROWS: usize = 1_000_000;
+
+/// A scenario of a campaign.
+#[derive(Debug, Clone)]
+pub struct PlannedScenario {
+    /// File name, as the campaign has it.
+    pub name: String,
+    /// Digest of the file and its histograms.
+    pub digest: String,
+    file: ScenarioFile,
+    text: String,
+}
+
+/// Scenarios and cases of a campaign.
+#[derive(Debug, Clone)]
+pub struct CampaignPlan {
+    /// File of the campaign.
+    pub file: CampaignFile,
+    /// Scenarios in the order of the file.
+    pub scenarios: Vec<PlannedScenario>,
+    /// Cases in the order of the rows: the scenario changes slowest, the last sweep fastest.
+    pub cases: Vec<CampaignCase>,
+    /// Backends of each case.
+    pub backends: Vec<CampaignBackend>,
+}
+
+impl CampaignPlan {
+    /// Reads a campaign and its scenarios, and makes its cases. All of them are valid scenarios with messages.
+    ///
+    /// # Errors
+    /// [`CampaignPlanError`].
+    pub fn read(path: &Path) -> Result<Self, CampaignPlanError> {
+        let name = path.display().to_string();
+        let text = ScenarioFile::text(read(path)?, &name).map_err(|error| {
+            let text = String::new();
+            CampaignPlanError::Campaign { error, text }
+        })?;
+        let file = CampaignFile::parse(&text, &name)
+            .map_err(|error| CampaignPlanError::Campaign { error, text })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let scenarios = file.scenarios.iter().map(|it| scenario(&file, folder, it));
+        let scenarios = scenarios.collect::<Result<Vec<_>, _>>()?;
+        let mut plan = Self {
+            backends: file.backends.clone(),
+            file,
+            scenarios,
+            cases: Vec::new(),
+        };
+        plan.check_size(1)?;
+        for index in 0..plan.scenarios.len() {
+            plan.check_paths(index)?;
+            plan.add_cases(index)?;
+        }
+        Ok(plan)
+    }
+
+    /// Returns the number of combinations of the campaign's own values.
+    fn combinations(&self) -> usize {
+        let sweeps = self.file.sweeps.iter();
+        sweeps.fold(1, |count, sweep| count.saturating_mul(sweep.values.len()))
+    }
+
+    /// Checks the number of rows, before cases are made: few lines can ask for billions of them. `swept` is the number of
+    /// combinations in each scenario.
+    fn check_size(&self, swept: usize) -> Result<(), CampaignPlanError> {
+        let factors = [
+            self.scenarios.len(),
+            swept,
+            self.backends.len(),
+            self.file.repetitions as usize,
+        ];
+        let rows = factors
+            .into_iter()
+            .fold(self.combinations(), usize::saturating_mul);
+        if rows <= MOST_ROWS {
+            return Ok(());
+        }
+        let message =
+            format!("the campaign has at least {rows} rows; at most {MOST_ROWS} are allowed");
+        Err(self.mistake(&(0..0), message, None))
+    }
+
+    /// Checks that each field of the campaign is one of a scenario.
+    fn check_paths(&self, scenario: usize) -> Result<(), CampaignPlanError> {
+        let Some(scenario) = self.scenarios.get(scenario) else {
+            return Ok(());
+        };
+        let swept = self.file.sweeps.iter().flat_map(|sweep| &sweep.names);
+        let swept = swept.filter(|name| name.is_field);
+        let swept = swept.map(|name| (&name.name, &name.span));
+        let derived = self.file.derived.iter().map(|it| (&it.field, &it.span));
+        for (path, span) in swept.chain(derived) {
+            if let Err(error) = scenario.file.check_path(path) {
+                return Err(self.at(span, scenario, error));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_cases(&mut self, index: usize) -> Result<(), CampaignPlanError> {
+        let Some(scenario) = self.scenarios.get(index).cloned() else {
+            return Ok(());
+        };
+        for combination in 0..self.combinations() {
+            let (values, settings) = self.values(combination)?;
+            let variants = scenario.file.with_settings(&settings);
+            let variants = variants.and_then(|file| file.variants());
+            let variants = variants.map_err(|error| self.of_scenario(&scenario, error))?;
+            if combination == 0 {
+                self.check_size(variants.len())?;
+            }
+            for variant in variants {
+                if variant.scenario.flows().is_empty() {
+                    let message = format!("{} has a case without messages", scenario.name);
+                    let span = self.span_of(index);
+                    return Err(self.mistake(&span, message, None));
+                }
+                // A setting is a text, which cannot be a list or a table.
+                let own = variant.settings;
+                if let Some((path, _)) = own.iter().find(|(_, it)| it.starts_with(['[', '{'])) {
+                    let message = format!(
+                        "{} sweeps `{path}` over lists or tables, which a campaign cannot",
+                        scenario.name
+                    );
+                    let help = Some("sweep a field in them".to_owned());
+                    let span = self.span_of(index);
+                    return Err(self.mistake(&span, message, help));
+                }
+                let with = |given: &[(String, String)]| [given, own.as_slice()].concat();
+                let (values, settings) = (with(&values), with(&settings));
+                let case = CampaignCase::new(index, &scenario.name, values, settings);
+                self.cases.push(case);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the values of a combination, and those of them that are fields.
+    #[allow(clippy::type_complexity, reason = "names and values, twice")]
+    fn values(
+        &self,
+        combination: usize,
+    ) -> Result<(Vec<(String, String)>, Vec<(String, String)>), CampaignPlanError> {
+        let steps = steps(&self.file.sweeps, combination);
+        let (mut values, mut settings) = (Vec::new(), Vec::new());
+        for (sweep, step) in self.file.sweeps.iter().zip(steps) {
+            for (name, value) in sweep.names.iter().zip(step) {
+                let pair = (name.name.clone(), value.clone());
+                if name.is_field {
+                    settings.push(pair.clone());
+                }
+                values.push(pair);
+            }
+        }
+        for field in &self.file.derived {
+            let of = values.iter().find(|(name, _)| *name == field.of);
+            let of = of.map_or("", |(_, value)| value.as_str());
+            let value = field.value(of).map_err(|error| {
+                let message = format!("`{}` has no value: {error}", field.field);
+                self.mistake(&field.span, message, None)
+            })?;
+            let pair = (field.field.clone(), value);
+            settings.push(pair.clone());
+            values.push(pair);
+        }
+        Ok((values, settings))
+    }
+
+    fn span_of(&self, scenario: usize) -> std::ops::Range<usize> {
+        let written = self.file.scenarios.get(scenario);
+        written.map_or(0..0, |it| it.span.clone())
+    }
+
+    fn mistake(
+        &self,
+        span: &std::ops::Range<usize>,
+        message: String,
+        help: Option<String>,
+    ) -> CampaignPlanError {
+        CampaignPlanError::Campaign {
+            error: self.file.error_at(span, message, help),
+            text: self.file.text().to_owned(),
+        }
+    }
+
+    /// Returns the mistake of a scenario that a field of the campaign leads to.
+    fn at(
+        &self,
+        span: &std::ops::Range<usize>,
+        scenario: &PlannedScenario,
+        mut error: ScenarioError,
+    ) -> CampaignPlanError {
+        let mistake = match error.mistakes.is_empty() {
+            true => return self.of_scenario(scenario, error),
+            false => error.mistakes.remove(0),
+        };
+        let message = format!("in {}: {}", scenario.name, mistake.message);
+        self.mistake(span, message, mistake.help)
+    }
+
+    /// Returns mistakes in a scenario, at the campaign's first field if they have no place in the scenario's file.
+    fn of_scenario(&self, scenario: &PlannedScenario, error: ScenarioError) -> CampaignPlanError {
+        let has_place = error.mistakes.first().is_some_and(|it| it.span != (0..0));
+        let first = self.file.sweeps.first().and_then(|it| it.names.first());
+        match (has_place, first) {
+            (false, Some(first)) if !error.mistakes.is_empty() => {
+                self.at(&first.span, scenario, error)
+            }
+            _ => CampaignPlanError::Scenario {
+                error,
+                text: scenario.text.clone(),
+            },
+        }
+    }
+
+    /// Returns the number of repetitions of a case by a backend.
+    #[must_use]
+    pub fn repetitions(&self, backend: CampaignBackend) -> u32 {
+        match backend.has_seed() {
+            true => self.file.repetitions,
+            false => 1,
+        }
+    }
+
+    /// Returns the seed of a repetition, counted from 1.
+    #[must_use]
+    pub fn seed(&self, backend: CampaignBackend, repetition: u32) -> Option<u64> {
+        let seed = self.file.seed;
+        let next = u64::from(repetition.saturating_sub(1));
+        backend.has_seed().then(|| seed.saturating_add(next))
+    }
+
+    /// Returns the cases with each of their backends, in the order of the rows. Shares consist of them.
+    pub fn items(&self) -> impl Iterator<Item = (&CampaignCase, CampaignBackend)> {
+        let backends = &self.backends;
+        let cases = self.cases.iter();
+        cases.flat_map(move |case| backends.iter().map(move |backend| (case, *backend)))
+    }
+
+    /// Returns the number of rows without a stop rule.
+    #[must_use]
+    pub fn most_rows(&self) -> usize {
+        let repetitions = self
+            .backends
+            .iter()
+            .map(|it| self.repetitions(*it) as usize);
+        self.cases.len() * repetitions.sum::<usize>()
+    }
+
+    /// Returns the key of a repetition of an item.
+    #[must_use]
+    pub fn key(case: &CampaignCase, backend: CampaignBackend, repetition: u32) -> RowKey {
+        RowKey {
+            case: case.id.clone(),
+            backend,
+            repetition,
+        }
+    }
+
+    /// Returns the scenario of a case.
+    ///
+    /// # Errors
+    /// A file of the scenario, such as a histogram, has changed since the plan was made.
+    pub fn scenario_of(&self, case: &CampaignCase) -> Result<Scenario, ScenarioError> {
+        let file = &self.scenarios[case.scenario].file;
+        Ok(file.with_settings(&case.settings)?.scenario().clone())
+    }
+
+    /// Returns a digest of everything that changes the contents of rows, besides the values of cases and the version of Takt.
+    pub(crate) fn base(&self) -> String {
+        let scenarios = self.scenarios.iter();
+        let scenarios = scenarios.flat_map(|it| [it.name.clone(), it.digest.clone()]);
+        let options = [
+            format!("{:?}", self.file.messages),
+            self.file.ieee_model.to_string(),
+            self.file.seed.to_string(),
+        ];
+        digest::of_parts(scenarios.chain(options))
+    }
+
+    /// Returns a digest of all rows: campaigns with the same digest have the same result.
+    pub(crate) fn digest(&self) -> String {
+        let cases = self.cases.iter().map(|case| case.id.clone());
+        let backends = self.backends.iter().map(|it| it.name().to_owned());
+        let stop = self.file.stop.as_ref().map(|stop| {
+            let interval = stop.interval.0;
+            format!("{} {interval} {}", stop.quantity.text, stop.least)
+        });
+        let options = [
+            self.base(),
+            self.file.repetitions.to_string(),
+            stop.unwrap_or_default(),
+        ];
+        digest::of_parts(options.into_iter().chain(backends).chain(cases))
+    }
+}
+
+/// Returns the values of each sweep in a combination. The last sweep changes fastest.
+fn steps(sweeps: &[CampaignSweep], mut combination: usize) -> Vec<&[String]> {
+    let mut steps: Vec<&[String]> = Vec::with_capacity(sweeps.len());
+    for sweep in sweeps.iter().rev() {
+        let count = sweep.values.len().max(1);
+        let step = sweep.values.get(combination % count);
+        steps.push(step.map(Vec::as_slice).unwrap_or_default());
+        combination /= count;
+    }
+    steps.reverse();
+    steps
+}
+
+fn scenario(
+    campaign: &CampaignFile,
+    folder: &Path,
+    written: &CampaignText,
+) -> Result<PlannedScenario, CampaignPlanError> {
+    let path = folder.join(&written.text);
+    let bytes = read(&path).map_err(|error| match error {
+        // The place of the name tells more than the path alone.
+        CampaignPlanError::Read { path, error } => CampaignPlanError::Campaign {
+            error: campaign.error_at(
+                &written.span,
+                format!("cannot read {}: {error}", path.display()),
+                Some("scenarios are relative to the folder of this file".to_owned()),
+            ),
+            text: campaign.text().to_owned(),
+        },
+        error => error,
+    })?;
+    let name = path.display().to_string();
+    let wrong = |error: ScenarioError, text: &str| CampaignPlanError::Scenario {
+        error,
+        text: text.to_owned(),
+    };
+    let text = ScenarioFile::text(bytes, &name).map_err(|error| wrong(error, ""))?;
+    let file = ScenarioFile::parse(&text, &name).map_err(|error| wrong(error, &text))?;
+    let beside = path.parent().map(PathBuf::from).unwrap_or_default();
+    let mut parts = vec![text.clone().into_bytes()];
+    for histogram in file.histogram_files() {
+        parts.push(histogram.as_bytes().to_vec());
+        parts.push(read(&beside.join(histogram))?);
+    }
+    Ok(PlannedScenario {
+        name: written.text.clone(),
+        digest: digest::of_parts(parts),
+        file,
+        text,
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CampaignPlanError> {
+    fs::read(path).map_err(|error| CampaignPlanError::Read {
+        path: path.to_owned(),
+        error,
+    })
+}

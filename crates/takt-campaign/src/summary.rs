@@ -1,0 +1,180 @@
+//! Summary of a campaign: its repetitions merged into means and medians with 95 % confidence intervals.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use takt_statistics::Estimate;
+
+use crate::error::CampaignError;
+use crate::folder::{CampaignDescription, JOURNAL, ROWS};
+use crate::row::CampaignRow;
+use crate::statistics::{mean_estimate, median_estimate};
+use crate::table::{RowColumns, for_each_row};
+
+/// Repetitions of a case by a backend, for one quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedRow {
+    /// Id of the case.
+    pub case: String,
+    /// File of the scenario.
+    pub scenario: String,
+    /// Names and values of swept and derived fields.
+    pub settings: Map<String, Value>,
+    /// Name of the backend.
+    pub backend: String,
+    /// Number of rows, also of those without the quantity.
+    pub rows: usize,
+    /// Mean over the rows that have the quantity; `None` if none has it.
+    pub mean: Option<Estimate>,
+    /// Median over the same rows.
+    pub median: Option<Estimate>,
+    /// Smallest value.
+    pub least: Option<f64>,
+    /// Greatest value.
+    pub most: Option<f64>,
+}
+
+/// Summary of a quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedQuantity {
+    /// Name of the quantity.
+    pub quantity: String,
+    /// Cases and backends that have it, in the order of the campaign.
+    pub rows: Vec<MergedRow>,
+}
+
+/// Summary of a campaign.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignSummary {
+    /// Description of the campaign.
+    pub description: CampaignDescription,
+    /// Summaries of quantities.
+    pub quantities: Vec<MergedQuantity>,
+    /// Names of all quantities.
+    pub known: Vec<String>,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of rows with a failure in place of quantities.
+    pub failed: usize,
+}
+
+/// Rows of an item so far.
+#[derive(Default)]
+struct Group {
+    first: Option<CampaignRow>,
+    rows: usize,
+    /// Values of each quantity.
+    values: Vec<Vec<f64>>,
+}
+
+impl CampaignSummary {
+    /// Reads the summary of a complete campaign. Without `quantities` it has those of the campaign's file, or round trips, or ways.
+    ///
+    /// # Errors
+    /// There is no complete campaign, or its files cannot be read.
+    pub fn read(directory: &Path, quantities: &[String]) -> Result<Self, CampaignError> {
+        let description = CampaignDescription::read(directory)?;
+        let path = directory.join(ROWS);
+        if directory.join(JOURNAL).exists() || !path.exists() {
+            return Err(CampaignError::Incomplete(directory.to_owned()));
+        }
+        let known = RowColumns::of_file(&path)?.values;
+        let wanted: Vec<String> = match (quantities, description.quantities.as_slice()) {
+            ([], []) => usual(&known),
+            ([], of_file) => of_file.to_vec(),
+            (given, _) => given.to_vec(),
+        };
+        let mut merged: Vec<MergedQuantity> = wanted
+            .iter()
+            .map(|quantity| MergedQuantity {
+                quantity: quantity.clone(),
+                rows: Vec::new(),
+            })
+            .collect();
+        let (mut group, mut rows, mut failed) = (Group::default(), 0, 0);
+        for_each_row(&path, |row| {
+            rows += 1;
+            failed += usize::from(row.failure.is_some());
+            let is_same =
+                |first: &CampaignRow| (&first.case, &first.backend) == (&row.case, &row.backend);
+            if !group.first.as_ref().is_some_and(is_same) {
+                std::mem::take(&mut group).end(&mut merged);
+                group.values = vec![Vec::new(); wanted.len()];
+                group.first = Some(row.clone());
+            }
+            group.rows += 1;
+            for (values, quantity) in group.values.iter_mut().zip(&wanted) {
+                values.extend(row.number(quantity));
+            }
+            Ok(())
+        })?;
+        group.end(&mut merged);
+        Ok(Self {
+            description,
+            quantities: merged,
+            known,
+            rows,
+            failed,
+        })
+    }
+}
+
+impl Group {
+    /// Adds the rows of an item to the summaries of the quantities that it has.
+    fn end(self, merged: &mut [MergedQuantity]) {
+        let Some(first) = self.first else {
+            return;
+        };
+        for (quantity, values) in merged.iter_mut().zip(self.values) {
+            // A bound has no measured quantity, and a simulation no bound. A null is a value: infinite, or no message came.
+            if !first.values.contains_key(&quantity.quantity) && values.is_empty() {
+                continue;
+            }
+            quantity.rows.push(MergedRow {
+                case: first.case.clone(),
+                scenario: first.scenario.clone(),
+                settings: first.settings.clone(),
+                backend: first.backend.clone(),
+                rows: self.rows,
+                mean: mean_estimate(&values),
+                least: values.iter().copied().reduce(f64::min),
+                most: values.iter().copied().reduce(f64::max),
+                median: median_estimate(values),
+            });
+        }
+    }
+}
+
+/// Returns the usual quantities: means, greatest values and bounds of round trips, or else of ways.
+fn usual(known: &[String]) -> Vec<String> {
+    let of_kind = |kind: &str| -> Vec<String> {
+        let ends = ["mean_ns", "max_ns", "bound_ns"].map(|end| format!(".{kind}.{end}"));
+        let is_wanted = |name: &&String| ends.iter().any(|end| name.ends_with(end.as_str()));
+        known.iter().filter(is_wanted).cloned().collect()
+    };
+    match of_kind("round_trip") {
+        round_trips if !round_trips.is_empty() => round_trips,
+        _ => of_kind("one_way"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips_are_the_usual_quantities() {
+        let known = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let all = known(&[
+            "control.round_trip.mean_ns",
+            "control.round_trip.p99_ns",
+            "control.one_way.max_ns",
+            "control.round_trip.bound_ns",
+        ]);
+        assert_eq!(
+            usual(&all),
+            ["control.round_trip.mean_ns", "control.round_trip.bound_ns"]
+        );
+        assert_eq!(usual(&all[2..3]), ["control.one_way.max_ns"]);
+    }
+}

@@ -1,0 +1,142 @@
+//! A campaign as its file describes it.
+
+use std::ops::Range;
+
+use super::derived::DerivedField;
+use crate::error::{Problem, ScenarioError};
+use crate::quantity::Share;
+
+/// A campaign, as its file describes it.
+#[derive(Debug, Clone)]
+pub struct CampaignFile {
+    /// Name; by default that of the file.
+    pub name: String,
+    /// Description.
+    pub description: String,
+    /// Scenario files, as they are written: relative to the folder of the campaign's file.
+    pub scenarios: Vec<CampaignText>,
+    /// Backends, each once.
+    pub backends: Vec<CampaignBackend>,
+    /// Sweeps in the order of the file.
+    pub sweeps: Vec<CampaignSweep>,
+    /// Fields whose values follow from swept ones, in the order of the file.
+    pub derived: Vec<DerivedField>,
+    /// Repetitions of each case; at least 1.
+    pub repetitions: u32,
+    /// Seed of the first repetition. The next one has the next seed.
+    pub seed: u64,
+    /// Messages of each application; by default those of the scenario.
+    pub messages: Option<u64>,
+    /// True if the simulation has the model of IEEE 802.1Q, false for that of Linux.
+    pub ieee_model: bool,
+    /// Seed of the order in which rows are computed; `None` for the order of the file.
+    pub order_seed: Option<u64>,
+    /// Rule that ends the repetitions of a case early.
+    pub stop: Option<StopRule>,
+    /// Quantities of the summary; by default all round trips and ways.
+    pub quantities: Vec<String>,
+    pub(super) file_name: String,
+    pub(super) source: String,
+}
+
+/// A text of a campaign file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignText {
+    /// The text.
+    pub text: String,
+    /// Position in bytes.
+    pub span: Range<usize>,
+}
+
+/// Place in which a case is computed or measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CampaignBackend {
+    /// The simulator.
+    Simulate,
+    /// Upper bounds by network calculus.
+    Bounds,
+}
+
+impl CampaignBackend {
+    /// All backends.
+    pub const ALL: [Self; 2] = [Self::Simulate, Self::Bounds];
+
+    /// Returns the name in campaign files and rows.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simulate => "simulate",
+            Self::Bounds => "bounds",
+        }
+    }
+
+    /// Returns the backend of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// Returns true if a row depends on a seed. Without one, a second repetition would be the first one.
+    #[must_use]
+    pub const fn has_seed(self) -> bool {
+        matches!(self, Self::Simulate)
+    }
+}
+
+/// One or more names, whose values change together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignSweep {
+    /// Fields, or one name of the campaign's own.
+    pub names: Vec<SweptName>,
+    /// Values of all names in each step, as they are written.
+    pub values: Vec<Vec<String>>,
+}
+
+/// Name of a swept value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweptName {
+    /// Path of a field, or a name of the campaign's own.
+    pub name: String,
+    /// False for a name of the campaign's own: other fields are derived from it.
+    pub is_field: bool,
+    /// Position in bytes.
+    pub span: Range<usize>,
+}
+
+/// Rule that ends the repetitions of a case and backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopRule {
+    /// Quantity of the rows, for example `control.round_trip.mean_ns`.
+    pub quantity: CampaignText,
+    /// Width of the 95 % confidence interval of the quantity's mean, as a share of this mean, below which it is known well enough.
+    pub interval: Share,
+    /// Smallest number of repetitions; at least 2.
+    pub least: u32,
+}
+
+impl CampaignFile {
+    /// Returns the name of the file.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    /// Returns the text of the file.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns a mistake at a position of the file.
+    #[must_use]
+    pub fn error_at(
+        &self,
+        span: &Range<usize>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> ScenarioError {
+        let mut problem = Problem::new(message, span.clone());
+        problem.help = help;
+        ScenarioError::new(&self.file_name, &self.source, vec![problem])
+    }
+}

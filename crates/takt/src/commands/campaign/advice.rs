@@ -1,0 +1,81 @@
+//! Errors of campaigns with advice.
+
+use std::io;
+
+use miette::Report;
+use takt_campaign::{CampaignError, CampaignPlanError, MergeFlaw};
+
+use crate::explain;
+
+/// Explains a campaign that cannot be planned.
+pub(super) fn plan(error: &CampaignPlanError) -> Report {
+    match error {
+        // The text is not UTF-8.
+        CampaignPlanError::Campaign { error, text }
+        | CampaignPlanError::Scenario { error, text }
+            if text.is_empty() =>
+        {
+            explain::with_help(error, "Save the file as UTF-8.")
+        }
+        CampaignPlanError::Campaign { error, text } => {
+            let help = "docs/campaigns.md is the reference of this file.";
+            explain::scenario_with_help(text, error, help)
+        }
+        CampaignPlanError::Scenario { error, text } => explain::scenario(text, error),
+        CampaignPlanError::Read { error: cause, .. } => {
+            explain::with_help(error, explain::file_help(cause))
+        }
+    }
+}
+
+/// Explains a campaign that cannot be run, merged or read.
+pub(super) fn explained(error: &CampaignError) -> Report {
+    let help = match error {
+        CampaignError::Io { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
+            "Rows that are there stay. Make space, and go on with --resume."
+        }
+        CampaignError::Io { error, .. } => explain::file_help(error),
+        CampaignError::Damaged { .. } => {
+            "The file is not as Takt wrote it. Restore it, or compute the campaign in another directory."
+        }
+        CampaignError::Occupied { .. } => {
+            "--resume goes on with this campaign. Use --to with another directory for a new one."
+        }
+        CampaignError::NotEmpty(_) => "Use --to with a new directory.",
+        CampaignError::NoCampaign(_) | CampaignError::Incomplete(_) => {
+            "`takt campaign run FILE --to DIRECTORY --resume` computes the rows that are missing."
+        }
+        CampaignError::Locked(_) => "Wait for it, or end it, or use another directory.",
+        CampaignError::OtherVersion { .. } => {
+            "Go on with the version that began, or use --to with a new directory: all rows are then computed again."
+        }
+        CampaignError::OtherShard { .. } => {
+            "Give each share a directory of its own with --to, and merge them with `takt campaign merge`."
+        }
+        CampaignError::OtherCampaign { .. } => {
+            "Use --to with a new directory: all rows are then computed again. campaign.toml in the directory is the campaign of its \
+             rows."
+        }
+        CampaignError::RowsLost { .. } => {
+            "Use --to with a new directory: all rows are then computed again. Or restore the campaign from campaign.toml in the \
+             directory. Further values and repetitions lose no rows, unless the directory has a share."
+        }
+        CampaignError::Panicked { .. } => {
+            "Please report the campaign with its scenarios. Rows that are there stay."
+        }
+        CampaignError::Interrupted { .. } => "--resume goes on with the rows that are missing.",
+        CampaignError::NotMerged(flaw) => match flaw {
+            MergeFlaw::Whole(_) => {
+                "Only shares are merged, which `takt campaign run --shard` computes."
+            }
+            MergeFlaw::Different(..) => {
+                "Compute all shares with one version of Takt, from the same files."
+            }
+            MergeFlaw::Twice(..) => "Name each share once.",
+            MergeFlaw::Missing(_) => {
+                "`takt campaign run FILE --shard NUMBER/COUNT --to DIRECTORY` computes a share."
+            }
+        },
+    };
+    explain::with_help(error, help)
+}

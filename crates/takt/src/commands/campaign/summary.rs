@@ -1,0 +1,165 @@
+//! `takt campaign summary`.
+
+use std::collections::BTreeSet;
+
+use miette::IntoDiagnostic;
+use serde_json::{Value, json};
+use takt_campaign::{CampaignSummary, MergedQuantity, MergedRow};
+use takt_figures::{Column, Report, Table};
+use takt_scenario::names::parameter_name;
+use takt_statistics::Estimate;
+
+use super::advice;
+use crate::arguments::CampaignSummaryArguments;
+use crate::output::printable;
+use crate::{explain, output};
+
+pub(super) fn run(arguments: &CampaignSummaryArguments) -> miette::Result<()> {
+    let summary = CampaignSummary::read(&arguments.directory, &arguments.quantities)
+        .map_err(|error| advice::explained(&error))?;
+    let is_unknown = |it: &&MergedQuantity| !summary.known.contains(&it.quantity);
+    if let Some(unknown) = summary.quantities.iter().find(is_unknown) {
+        return Err(explain::with_help(
+            format!("no row has the quantity `{}`", unknown.quantity),
+            format!("Its quantities are {}.", summary.known.join(", ")),
+        ));
+    }
+    let mut report = Report::new(output::line, arguments.json);
+    report.line(format!(
+        "{}: {} rows",
+        printable(&summary.description.name),
+        summary.rows
+    ));
+    if summary.failed > 0 {
+        report.line(format!("{} of them have no quantities", summary.failed));
+    }
+    for quantity in &summary.quantities {
+        for row in &quantity.rows {
+            let row = object(&quantity.quantity, row);
+            report.row(&row).into_diagnostic()?;
+        }
+        report.line("");
+        print(quantity, &mut report);
+    }
+    Ok(())
+}
+
+/// Removes settings that follow from an earlier one in all rows, one value from each: coupled and derived fields.
+fn without_coupled(settings: &mut Vec<&String>, rows: &[MergedRow]) {
+    let follows = |name: &String, from: &String| {
+        let pairs = rows.iter().map(|row| {
+            let text = |name: &String| row.settings.get(name).map(Value::to_string);
+            (text(from), text(name))
+        });
+        let pairs: BTreeSet<_> = pairs.collect();
+        let of = |values: BTreeSet<&Option<String>>| values.len() == pairs.len();
+        of(pairs.iter().map(|pair| &pair.0).collect()) && of(pairs.iter().map(|it| &it.1).collect())
+    };
+    let mut kept: Vec<&String> = Vec::with_capacity(settings.len());
+    for name in settings.drain(..) {
+        if !kept.iter().any(|from| follows(name, from)) {
+            kept.push(name);
+        }
+    }
+    *settings = kept;
+}
+
+fn object(quantity: &str, row: &MergedRow) -> Value {
+    let interval = |estimate: Option<Estimate>| {
+        estimate.map_or(Value::Null, |it| {
+            // An infinite end is null.
+            json!({"value": it.value, "low": it.low, "high": it.high})
+        })
+    };
+    json!({
+        "quantity": quantity,
+        "case": row.case,
+        "scenario": row.scenario,
+        "settings": row.settings,
+        "backend": row.backend,
+        "rows": row.rows,
+        "count": row.mean.map_or(0, |it| it.count),
+        "mean": interval(row.mean),
+        "median": interval(row.median),
+        "min": row.least,
+        "max": row.most,
+    })
+}
+
+/// Prints a quantity: a row for each case and backend.
+fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
+    let (name, unit, factor) = match quantity.quantity.strip_suffix("_ns") {
+        Some(name) => (name, Some("\u{b5}s"), 1000.0),
+        None => (quantity.quantity.as_str(), None, 1.0),
+    };
+    report.line(printable(name));
+    let rows = &quantity.rows;
+    let Some(first) = rows.first() else {
+        return;
+    };
+    let is_constant =
+        |value: &dyn Fn(&MergedRow) -> Value| rows.iter().all(|it| value(it) == value(first));
+    let mut settings: Vec<&String> = Vec::new();
+    for name in rows.iter().flat_map(|row| row.settings.keys()) {
+        if !settings.contains(&name) {
+            settings.push(name);
+        }
+    }
+    // Columns that tell nothing take the width of those that do.
+    settings.retain(|name| {
+        !is_constant(&|row: &MergedRow| row.settings.get(*name).cloned().unwrap_or_default())
+    });
+    without_coupled(&mut settings, rows);
+    let has_scenarios = !is_constant(&|row: &MergedRow| row.scenario.clone().into());
+    let number = |name: &str| match unit {
+        Some(unit) => Column::number(name).unit(unit),
+        None => Column::number(name),
+    };
+    let mut columns: Vec<Column> = has_scenarios
+        .then(|| Column::text("scenario"))
+        .into_iter()
+        .collect();
+    columns.extend(settings.iter().map(|name| {
+        let mut values = rows
+            .iter()
+            .filter_map(|row| row.settings.get(*name)?.as_str());
+        let name = parameter_name(name);
+        match values.all(|it| it.starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
+            true => Column::number(name),
+            false => Column::text(name),
+        }
+    }));
+    columns.push(Column::text("backend"));
+    columns.push(Column::number("n"));
+    columns.extend(["mean", "\u{b1} 95 %", "median", "from", "to"].map(number));
+    let mut table = Table::new(columns);
+    for row in rows {
+        let mut cells: Vec<String> = has_scenarios
+            .then(|| row.scenario.clone())
+            .into_iter()
+            .collect();
+        let setting = |name: &&String| {
+            let value = row.settings.get(*name).and_then(Value::as_str);
+            value.unwrap_or_default().to_owned()
+        };
+        cells.extend(settings.iter().map(setting));
+        cells.push(row.backend.clone());
+        cells.push(row.mean.map_or(0, |it| it.count).to_string());
+        let shown = |value: f64| match value.is_finite() {
+            true => format!("{:.3}", value / factor),
+            false => String::new(),
+        };
+        let cell = |estimate: Option<Estimate>, value: fn(Estimate) -> f64| {
+            estimate.map_or(String::new(), |it| shown(value(it)))
+        };
+        cells.push(cell(row.mean, |it| it.value));
+        cells.push(cell(row.mean, |it| (it.high - it.low) / 2.0));
+        // One value is its own median; an interval of one value says nothing.
+        let several = row.median.filter(|it| it.count > 1);
+        cells.push(cell(row.median, |it| it.value));
+        cells.push(cell(several, |it| it.low));
+        cells.push(cell(several, |it| it.high));
+        table.row(cells);
+    }
+    report.table(&table);
+}
