@@ -179,11 +179,17 @@ impl Counting {
             let messages = span;
             return Err(AnalysisError::TooShort { messages, trim });
         }
+        let is_of_card = |point: &TracePoint| {
+            let mut sources = sources.iter();
+            sources.any(|it| it.has_card_stamps && it.points.contains_key(point))
+        };
         let is_wanted = |interval: &TraceInterval| {
             surveys.contains_key(&interval.from)
                 && surveys.contains_key(&interval.to)
                 // Without synchronized clocks, the difference of two hosts' times is no delay.
                 && (options.synchronized || !interval.crosses_hosts())
+                // Nor is that of a network card's clock and the system's.
+                && is_of_card(&interval.from) == is_of_card(&interval.to)
         };
         let intervals: Vec<_> = TraceInterval::ALL.into_iter().filter(is_wanted).collect();
         // Each interval has delays and jitter, each point has spacings: together they stay within the limit.
@@ -372,6 +378,8 @@ fn file(source: RunSource) -> RunFile {
         format: source.format,
         lost: source.lost,
         skipped: source.skipped,
+        step_nanos: source.step_nanos,
+        has_card_stamps: source.has_card_stamps,
         damage: source.damage,
         description: source.description,
     }

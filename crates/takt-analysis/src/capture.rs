@@ -62,6 +62,9 @@ pub(crate) struct CapturedMessage {
     pub(crate) nanos: i64,
     /// GroupVersion of the message.
     pub(crate) group_version: Option<u32>,
+    /// Index of the hardware address from which it came; `None` for other packets than Ethernet frames of UADP, whose address is that of
+    /// a router, perhaps.
+    pub(crate) source: Option<usize>,
 }
 
 /// Iterator over the messages of a capture, which keeps none of them. Damage is its last item.
@@ -69,6 +72,8 @@ pub(crate) struct CapturedMessages {
     reader: CaptureReader<'static>,
     extension: CounterExtension,
     pub(crate) senders: Vec<Sender>,
+    /// Hardware addresses from which messages came.
+    pub(crate) sources: Vec<String>,
     /// Number of packets without a time or without a message that has a counter.
     pub(crate) skipped: u64,
 }
@@ -79,8 +84,14 @@ impl CapturedMessages {
             reader: CaptureReader::new(BufReader::new(file))?,
             extension: CounterExtension::default(),
             senders: Vec::new(),
+            sources: Vec::new(),
             skipped: 0,
         })
+    }
+
+    /// Returns the step of the times that were read so far, in nanoseconds.
+    pub(crate) fn step_nanos(&self) -> Option<u64> {
+        self.reader.step_nanos()
     }
 
     fn message(&mut self, packet: &CapturedPacket) -> Option<CapturedMessage> {
@@ -103,6 +114,23 @@ impl CapturedMessages {
             counter: self.extension.extend(counted.counter, counted.bits),
             nanos,
             group_version: counted.group_version,
+            source: carried
+                .port
+                .is_none()
+                .then(|| self.source(&carried.source))
+                .flatten(),
+        })
+    }
+
+    /// Returns the index of a hardware address; `None` for further ones than are told apart.
+    fn source(&mut self, address: &str) -> Option<usize> {
+        let known = self.sources.iter().position(|it| it == address);
+        known.or_else(|| {
+            let has_room = self.sources.len() < MOST_SENDERS && !address.is_empty();
+            has_room.then(|| {
+                self.sources.push(address.to_owned());
+                self.sources.len() - 1
+            })
         })
     }
 }

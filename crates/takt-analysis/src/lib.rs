@@ -4,6 +4,7 @@
 //!   and captures.
 //! * [`ExactStatistics`]: minimum, mean, maximum and quantiles of very many samples, in limited memory.
 //! * [`SampleObserver`] gets each delay of each message.
+//! * [`ImpossibleDelays`]: delays that no message can have, such as negative ones.
 //! * [`CounterStatistics`]: missed, repeated and reordered counters.
 //!
 //! Files are read as streams, twice: once for the trace points and counters that they have, and once for the
@@ -15,6 +16,7 @@ mod analysis;
 mod capture;
 mod counters;
 mod directory;
+mod doubts;
 mod error;
 mod interval;
 mod late_wake_up;
@@ -31,6 +33,7 @@ pub use analysis::AnalysisOptions;
 pub use capture::publisher_of;
 pub use counters::CounterStatistics;
 pub use directory::files_of_run;
+pub use doubts::ImpossibleDelays;
 pub use error::AnalysisError;
 pub use interval::TraceInterval;
 pub use late_wake_up::{LATE_WAKE_UPS, LATE_WAKE_UPS_TOTAL, LateCause, LateWakeUp};

@@ -66,6 +66,10 @@ pub struct RunFile {
     pub lost: u64,
     /// Number of packets of a capture that have no message with a counter.
     pub skipped: u64,
+    /// Step of the times in nanoseconds: 1000 for a capture with microseconds.
+    pub step_nanos: u64,
+    /// True if the clock of a network card made the times. Otherwise, it is the clock of the system.
+    pub has_card_stamps: bool,
     /// Damage behind the records that were read.
     pub damage: Option<String>,
     /// Description of a trace file: names and values.
@@ -96,6 +100,15 @@ pub struct PointQuantities {
     pub spacing: ExactStatistics,
     /// Number of times before the time of the record before, in the whole file: the clock was set back.
     pub clock_steps: u64,
+}
+
+impl PointQuantities {
+    /// Returns how often the clock went back there, for people.
+    #[must_use]
+    pub fn set_back(&self) -> String {
+        let (count, point) = (self.clock_steps, self.point);
+        format!("the clock was set back {count} times at {point:?}")
+    }
 }
 
 /// Quantities of an interval.

@@ -51,6 +51,8 @@ pub struct CapturePort {
     pub loopback_id: Option<String>,
     /// Time that the capture has of sent frames. By default, it is unknown.
     pub sent_stamp: SentStamp,
+    /// True if the network card stamped the packets, with a clock of its own: its times are compared with those of cards only.
+    pub has_card_stamps: bool,
 }
 
 /// File with what a first reading has found.
@@ -65,6 +67,10 @@ pub(crate) struct RunSource {
     pub(crate) skipped: u64,
     pub(crate) damage: Option<String>,
     pub(crate) description: Vec<(String, String)>,
+    /// Step of the times in nanoseconds.
+    pub(crate) step_nanos: u64,
+    /// True if the clock of a network card made the times.
+    pub(crate) has_card_stamps: bool,
     /// Offset of the clock from UTC, in nanoseconds.
     utc_offset: i64,
     /// Trace points of the senders of a capture.
@@ -102,6 +108,8 @@ impl RunSource {
             lost: header.lost,
             skipped: 0,
             damage: None,
+            step_nanos: 1,
+            has_card_stamps: false,
             // Traces have times of CLOCK_TAI, captures have UTC.
             utc_offset: tai_offset.unwrap_or(0).saturating_mul(1_000_000_000),
             description: header.description,
@@ -138,6 +146,8 @@ impl RunSource {
             skipped: messages.skipped,
             damage,
             description: Vec::new(),
+            step_nanos: messages.step_nanos().unwrap_or(1),
+            has_card_stamps: port.has_card_stamps,
             utc_offset: 0,
             roles,
             sent_stamp: Some(port.sent_stamp),
@@ -190,6 +200,8 @@ pub struct FileSurvey {
     pub points: Vec<(TracePoint, RecordSpan)>,
     /// Senders of a capture.
     pub senders: Vec<SenderSpan>,
+    /// Step of the times in nanoseconds: 1000 for a capture with microseconds.
+    pub step_nanos: u64,
     /// Damage at which the records end.
     pub damage: Option<String>,
 }
@@ -210,8 +222,12 @@ pub struct RecordSpan {
 pub struct SenderSpan {
     /// PublisherId, as text.
     pub publisher_id: Option<String>,
+    /// PublisherId, WriterGroupId and DataSetWriterId, for people.
+    pub name: String,
     /// Different GroupVersions (OPC 10000-14, 7.2.4.4.2) of its messages.
     pub group_versions: Vec<u32>,
+    /// Different hardware addresses from which they came, `02:00:00:00:00:01`; none for other packets than Ethernet frames of UADP.
+    pub sources: Vec<String>,
     /// Its messages.
     pub span: RecordSpan,
 }
@@ -238,6 +254,7 @@ impl FileSurvey {
             description: Vec::new(),
             points: Vec::new(),
             senders: Vec::new(),
+            step_nanos: 1,
             damage: None,
         };
         match RunFileFormat::of(path)? {
@@ -270,10 +287,15 @@ impl FileSurvey {
                 let senders = messages.senders.iter().zip(found.senders);
                 let senders = senders.map(|(sender, found)| SenderSpan {
                     publisher_id: sender.publisher_id(),
+                    name: sender.to_string(),
                     group_versions: found.group_versions,
+                    sources: (found.sources.iter())
+                        .filter_map(|index| messages.sources.get(*index).cloned())
+                        .collect(),
                     span: RecordSpan::of(&found.survey),
                 });
                 survey.senders = senders.collect();
+                survey.step_nanos = messages.step_nanos().unwrap_or(1);
             }
             None => {
                 return Err(AnalysisError::UnknownFormat {

@@ -62,11 +62,13 @@ pub(crate) struct SurveyedSender {
     pub(crate) survey: PointSurvey,
     /// GroupVersions of its messages, in the order in which they came first.
     pub(crate) group_versions: Vec<u32>,
+    /// Indexes of the hardware addresses from which they came, in the same order.
+    pub(crate) sources: Vec<usize>,
     /// Number of counters that this sender had before all others.
     leads: u64,
 }
 
-/// Number of GroupVersions that are told apart.
+/// Number of GroupVersions, and of hardware addresses, that are told apart.
 const MOST_VERSIONS: usize = 8;
 
 impl SenderSurvey {
@@ -84,6 +86,12 @@ impl SenderSurvey {
                 && !versions.contains(&version)
             {
                 versions.push(version);
+            }
+            if let Some(source) = message.source
+                && sender.sources.len() < MOST_VERSIONS
+                && !sender.sources.contains(&source)
+            {
+                sender.sources.push(source);
             }
             if self.furthest.is_none_or(|it| is_after(counter, it)) {
                 sender.leads += 1;

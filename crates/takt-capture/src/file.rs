@@ -84,6 +84,8 @@ struct Format {
     big_endian: bool,
     /// pcapng: interfaces of the section.
     interfaces: Vec<Interface>,
+    /// Longest step of times of all interfaces so far, in nanoseconds.
+    step: Option<u64>,
 }
 
 /// Bytes by which formats are told apart.
@@ -131,6 +133,13 @@ impl<'r> CaptureReader<'r> {
         })
     }
 
+    /// Returns the longest step of the times that were read so far, in nanoseconds: 1000 for microseconds. `None` before the first
+    /// packet.
+    #[must_use]
+    pub fn step_nanos(&self) -> Option<u64> {
+        self.format.step
+    }
+
     fn packet(&mut self) -> Result<Option<CapturedPacket>, String> {
         loop {
             let exhausted = self.reader.reader_exhausted();
@@ -173,6 +182,10 @@ impl Iterator for CaptureReader<'_> {
 }
 
 impl Format {
+    fn note_step(&mut self, nanos: u64) {
+        self.step = self.step.max(Some(nanos));
+    }
+
     /// Returns the packet of a block, without its number; `None` for other blocks, which may say something about
     /// packets.
     fn packet(&mut self, block: &PcapBlockOwned<'_>) -> Option<CapturedPacket> {
@@ -186,6 +199,7 @@ impl Format {
             PcapBlockOwned::LegacyHeader(header) => {
                 self.linktype = header.network.0;
                 self.nanoseconds = header.is_nanosecond_precision();
+                self.note_step(if self.nanoseconds { 1 } else { 1000 });
                 None
             }
             PcapBlockOwned::Legacy(legacy) => {
@@ -201,11 +215,13 @@ impl Format {
                 None
             }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
+                // An impossible resolution counts as the default of the format, microseconds (4.2).
+                let resolution = interface.ts_resolution().unwrap_or(1_000_000);
+                self.note_step(1_000_000_000_u64.div_ceil(resolution.max(1)));
                 self.interfaces.push(Interface {
                     linktype: interface.linktype.0,
                     offset: interface.if_tsoffset,
-                    // An impossible resolution counts as the default of the format, microseconds (4.2).
-                    resolution: interface.ts_resolution().unwrap_or(1_000_000),
+                    resolution,
                 });
                 None
             }
@@ -320,6 +336,32 @@ mod tests {
             assert_eq!(found.next().map(|it| it.err()), damage.map(Some));
             assert!(found.next().is_none());
         }
+    }
+
+    #[test]
+    fn a_capture_tells_the_step_of_its_times() {
+        let mut file = Vec::new();
+        let mut writer = crate::CaptureWriter::new(&mut file).unwrap();
+        writer.write(UNIX_EPOCH, &[9; 60]).unwrap();
+        let step = |file: &[u8]| {
+            let mut reader = CaptureReader::new(file).unwrap();
+            assert!(reader.by_ref().all(|packet| packet.is_ok()));
+            reader.step_nanos()
+        };
+        assert_eq!(step(&file), Some(1));
+        // pcap as tcpdump writes it by default, and with --time-stamp-precision=nano: magic, version, zone, accuracy, length, LINKTYPE.
+        let pcap = |magic: u32| {
+            let words = [magic, 0x0004_0002, 0, 0, 65_535, 1];
+            let header: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+            let packet = [5_u32, 7, 4, 4].into_iter().flat_map(u32::to_le_bytes);
+            header
+                .into_iter()
+                .chain(packet)
+                .chain([9; 4])
+                .collect::<Vec<u8>>()
+        };
+        assert_eq!(step(&pcap(0xA1B2_C3D4)), Some(1000));
+        assert_eq!(step(&pcap(0xA1B2_3C4D)), Some(1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Record of a case: counts of its ends, ports and cross traffic, in the file `case.json` of its directory.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use takt_analysis::SentStamp;
 use takt_control::ControlReport;
+use takt_pubsub::LossCause;
 
 use crate::run_directory::RunDirectoryError;
 use crate::scenario_loop::LoopEnd;
@@ -23,6 +25,10 @@ pub struct CaseRecord {
     /// says.
     #[serde(default)]
     pub has_offloads: bool,
+    /// True if the ports of the hosts had the offloads of their network cards also where the scenario has none: shapers (CBS), launch
+    /// times (ETF) and gates (TAPRIO).
+    #[serde(default)]
+    pub has_full_offload: bool,
     /// Time that captures have of a sent frame (T2, T6).
     #[serde(default)]
     pub sent_stamp: SentStamp,
@@ -42,6 +48,41 @@ pub struct CaseRecord {
     pub captures: Vec<CaptureRecord>,
 }
 
+/// Clock that stamped the packets of a capture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampClock {
+    /// CLOCK_REALTIME of the kernel, in software: sent frames when the driver gets them, received ones when their interrupt was handled.
+    #[default]
+    Kernel,
+    /// PTP clock of the network card, in hardware: the end of the preamble (IEEE 802.3, 90.7).
+    Card {
+        /// Number of the clock, 0 for `/dev/ptp0`; `None` if the host does not tell.
+        ptp: Option<u32>,
+    },
+    /// PTP clock of the lab's link device: the first bit of a sent frame, the last bit of a received one.
+    LinkDevice,
+}
+
+/// Writes the clock with its place, for people.
+impl fmt::Display for StampClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel => f.write_str("software, CLOCK_REALTIME of the kernel"),
+            Self::Card { ptp: Some(ptp) } => {
+                write!(f, "hardware, clock of the network card (/dev/ptp{ptp})")
+            }
+            Self::Card { ptp: None } => f.write_str("hardware, clock of the network card"),
+            Self::LinkDevice => f.write_str("hardware, clock of the lab's link device"),
+        }
+    }
+}
+
+/// Returns the step of times of a record that does not tell: captures of the lab have nanoseconds.
+const fn one_nanosecond() -> u64 {
+    1
+}
+
 /// Counts of an end of an application.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndRecord {
@@ -58,6 +99,16 @@ pub struct EndRecord {
     pub clock_steps: u64,
     /// Longest delay of the thread at the beginning of a cycle, in nanoseconds.
     pub max_wake_up_latency_nanos: u64,
+    /// Number of messages that the end made, or tried to make: each is among `unmade`, `sent`, `overflowed`, or those of an error. `None` in
+    /// records of earlier versions, as the next two are.
+    #[serde(default)]
+    pub attempts: Option<u64>,
+    /// Number of messages that were not made: encoding failed, or the clock was set back.
+    #[serde(default)]
+    pub unmade: Option<u64>,
+    /// Number of messages for which the queue of the link had no room.
+    #[serde(default)]
+    pub overflowed: Option<u64>,
     /// Number of messages that the kernel took.
     pub sent: u64,
     /// Number of messages that were received.
@@ -95,7 +146,7 @@ pub struct TrafficRecord {
 }
 
 /// Counts of a capture.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureRecord {
     /// Name of the file in the directory of the case.
     pub file: String,
@@ -105,6 +156,25 @@ pub struct CaptureRecord {
     pub lost: u64,
     /// Number of frames of each flow, by its name. A flow leaves or enters by the port, never both.
     pub flows: Vec<(String, u64)>,
+    /// Clock that stamped the packets.
+    #[serde(default)]
+    pub clock: StampClock,
+    /// Step of their times, in nanoseconds: tcpdump has microseconds unless it is told otherwise.
+    #[serde(default = "one_nanosecond")]
+    pub resolution_nanos: u64,
+}
+
+impl Default for CaptureRecord {
+    fn default() -> Self {
+        Self {
+            file: String::new(),
+            port: String::new(),
+            lost: 0,
+            flows: Vec::new(),
+            clock: StampClock::default(),
+            resolution_nanos: one_nanosecond(),
+        }
+    }
 }
 
 impl EndRecord {
@@ -121,6 +191,9 @@ impl EndRecord {
             overruns: report.overruns,
             clock_steps: report.clock_steps,
             max_wake_up_latency_nanos: report.max_wake_up_latency_nanos,
+            attempts: Some(report.attempts),
+            unmade: Some(report.unmade),
+            overflowed: Some(report.send_losses.of(LossCause::Overflow)),
             sent: report.sent,
             received: report.received,
             refused: report.refused,

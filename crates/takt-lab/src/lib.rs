@@ -22,17 +22,20 @@ mod application;
 mod backend;
 pub mod bundle;
 mod case_record;
+mod clock_agreement;
 pub mod collect;
 mod digest;
 mod error;
 mod execution;
 pub mod executor;
 pub mod host;
+mod link_facts;
 #[allow(unsafe_code, reason = "the call is unsafe for the sake of other flags")]
 mod namespace;
 pub mod network;
 mod payload;
 mod preparation;
+mod ptp_clock;
 mod round_trips;
 pub mod run_directory;
 mod run_id;
@@ -45,11 +48,16 @@ pub mod uml;
 
 pub use application::ScenarioApplication;
 pub use backend::Backend;
-pub use case_record::{CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, TrafficRecord};
+pub use case_record::{
+    CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, StampClock, TrafficRecord,
+};
+pub use clock_agreement::ClockAgreement;
 pub use error::LabError;
 pub use execution::{RunObserver, execute};
+pub use link_facts::link_faults;
 pub use payload::CounterPayload;
 pub use preparation::{PreparedRun, RunRequest};
+pub use ptp_clock::ptp_clock_offset;
 pub use round_trips::RoundTrips;
 pub use run_id::RunId;
 pub use scenario_loop::{LoopAddresses, LoopEnd, LoopError, ScenarioLoop};

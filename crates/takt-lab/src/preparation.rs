@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use takt_scenario::{Scenario, ScenarioFile};
 
 use crate::backend::Backend;
+use crate::clock_agreement::ClockAgreement;
 use crate::error::LabError;
 use crate::network::NetworkPlan;
 use crate::run_directory::{DESCRIPTION, NOT_RUN, RunCase, RunDescription, SCENARIO};
@@ -71,6 +72,7 @@ impl PreparedRun {
                     .unwrap_or_else(|| usual_messages(&variant.scenario)),
                 seed: Some(variant.scenario.simulation.seed),
                 synchronized: true,
+                clocks: Some(ClockAgreement::One),
                 // Each case that runs replaces it. After a run that was killed, it tells which cases are missing.
                 failure: Some(NOT_RUN.to_owned()),
                 applications: Vec::new(),

@@ -17,11 +17,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock_agreement::ClockAgreement;
+
 /// Name of the file with the [`RunDescription`].
 pub const DESCRIPTION: &str = "run.json";
 
 /// Name of the copy of the scenario file.
 pub const SCENARIO: &str = "scenario.toml";
+
+/// Name of the backend of a run made by hand.
+pub const BY_HAND: &str = "hosts";
 
 /// Version of the layout of the directory.
 const FORMAT: u32 = 1;
@@ -64,8 +69,11 @@ pub struct RunCase {
     pub messages: u64,
     /// Seed of the latency of threads, where the backend generates it.
     pub seed: Option<u64>,
-    /// True if the clocks of all hosts are the same clock.
+    /// True if times of one way were compared: all hosts have one clock, or synchronized ones.
     pub synchronized: bool,
+    /// Agreement of the clocks of all hosts. Runs of earlier versions do not tell: [`RunDescription::clocks`].
+    #[serde(default)]
+    pub clocks: Option<ClockAgreement>,
     /// Reason why the case has no result.
     pub failure: Option<String>,
     /// Applications that ran.
@@ -97,6 +105,9 @@ pub struct RunApplication {
     pub publisher_capture: Option<PathBuf>,
     /// Capture at the port of the loopback: T3 and T6.
     pub loopback_capture: Option<PathBuf>,
+    /// Captures whose packets the network card stamped: that at the port of the Publisher, and that of the loopback.
+    #[serde(default)]
+    pub card_stamps: [bool; 2],
 }
 
 /// Returns the value of a description that does not tell: earlier ones always had the disciplines.
@@ -156,6 +167,16 @@ impl RunDescription {
         }
     }
 
+    /// Returns the agreement of the clocks of a case. Backends of the lab have one clock; hosts of which nothing is told may have any.
+    #[must_use]
+    pub fn clocks(&self, case: &RunCase) -> ClockAgreement {
+        let usual = match self.backend.as_str() {
+            BY_HAND => ClockAgreement::Unknown,
+            _ => ClockAgreement::One,
+        };
+        case.clocks.unwrap_or(usual)
+    }
+
     /// Reads the description of a run's directory.
     ///
     /// # Errors
@@ -198,6 +219,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn clocks_of_earlier_runs_are_those_of_their_backend() {
+        let of = |backend: &str, clocks: &str| {
+            let case = format!(
+                r#"{{"directory": "001", "settings": [], "messages": 1, "seed": null, "synchronized": true{clocks},
+                    "failure": null, "applications": []}}"#
+            );
+            let case: RunCase = serde_json::from_str(&case).unwrap();
+            RunDescription::new("line", backend, BTreeMap::new(), 0).clocks(&case)
+        };
+        assert_eq!(of("uml", ""), ClockAgreement::One);
+        assert_eq!(of("hosts", ""), ClockAgreement::Unknown);
+        let within = r#", "clocks": {"within": {"margin_nanos": 70}}"#;
+        let margin_nanos = 70;
+        assert_eq!(of("hosts", within), ClockAgreement::Within { margin_nanos });
+    }
+
+    #[test]
     fn a_description_is_read_as_it_was_written() {
         let directory = tempfile::tempdir().unwrap();
         let missing = RunDescription::read(directory.path()).unwrap_err();
@@ -210,6 +248,7 @@ mod tests {
             messages: 20_000,
             seed: Some(1),
             synchronized: true,
+            clocks: Some(ClockAgreement::One),
             failure: None,
             applications: Vec::new(),
         });

@@ -54,11 +54,16 @@ impl RunApplication {
     pub fn files(&self, case: &Path) -> Vec<(PathBuf, CapturePort)> {
         // The record of the case tells how its captures were made.
         let sent_stamp = CaseRecord::read(case).map_or(SentStamp::Unknown, |it| it.sent_stamp);
+        let [of_publisher, of_loopback] = self.card_stamps;
         let port = |is_loopback| CapturePort {
             sent_stamp,
             is_loopback,
             publisher_id: Some(self.publisher_id.to_string()),
             loopback_id: Some(self.loopback_id.to_string()),
+            has_card_stamps: match is_loopback {
+                true => of_loopback,
+                false => of_publisher,
+            },
         };
         let traces = [&self.publisher_trace, &self.loopback_trace];
         let captures = [

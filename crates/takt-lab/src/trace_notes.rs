@@ -87,7 +87,7 @@ impl TraceNotes {
         let host = description.iter();
         let host = host
             .filter_map(|(name, value)| Some((name.strip_prefix(HOST)?.to_owned(), value.clone())));
-        let notes = Self {
+        let mut notes = Self {
             runs: runs
                 .collect::<Result<_, _>>()
                 .map_err(|_| NoTraceNotes("runs"))?,
@@ -99,6 +99,16 @@ impl TraceNotes {
             host: host.collect(),
             end: serde_json::from_str(text("end")?).map_err(|_| NoTraceNotes("end"))?,
         };
+        let end = &mut notes.end;
+        // Earlier versions wrote these counts as lines only.
+        for (name, count) in [
+            ("messages_to_send", &mut end.attempts),
+            ("messages_not_made", &mut end.unmade),
+            ("messages_without_room", &mut end.overflowed),
+        ] {
+            let of_line = || text(name).ok()?.parse().ok();
+            *count = count.or_else(of_line);
+        }
         match notes.side() {
             Some(_) => Ok(notes),
             None => Err(NoTraceNotes("end")),
@@ -141,6 +151,35 @@ pub(crate) mod tests {
             let notes = notes(end, runs);
             assert_eq!(TraceNotes::of(&notes.lines().unwrap()).unwrap(), notes);
         }
+    }
+
+    /// Traces of earlier versions have the counts as lines, or not at all.
+    #[test]
+    fn counts_of_earlier_traces_are_those_of_their_lines() {
+        let mut old = notes(LoopEnd::Publisher, &[7]).lines().unwrap();
+        for (name, value) in &mut old {
+            if name == "end" {
+                let mut end: serde_json::Value = serde_json::from_str(value).unwrap();
+                let members = end.as_object_mut().unwrap();
+                for member in ["attempts", "unmade", "overflowed"] {
+                    members.remove(member).unwrap();
+                }
+                *value = end.to_string();
+            }
+        }
+        let counts = |lines: &[(String, String)]| {
+            let end = TraceNotes::of(lines).unwrap().end;
+            [end.attempts, end.unmade, end.overflowed]
+        };
+        assert_eq!(counts(&old), [None; 3]);
+        for (name, count) in [
+            ("messages_to_send", "9"),
+            ("messages_not_made", "2"),
+            ("messages_without_room", "x"),
+        ] {
+            old.push((name.to_owned(), count.to_owned()));
+        }
+        assert_eq!(counts(&old), [Some(9), Some(2), None]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Comparisons for programs. Times are in nanoseconds, bounds in picoseconds.
 
 use serde_json::{Map, Value, json};
+use takt_lab::EndRecord;
 
 use crate::comparison::{
     ComparedApplication, ComparedBound, ComparedDelay, ComparedRun, LongDelay, LossShares,
@@ -35,9 +36,11 @@ pub(crate) fn of(
         "payload": entry.application.payload,
         "round_trip": trip.kind.name(),
         "sent_stamp": case.sent_stamp,
+        "capture_clocks": case.capture_clocks,
         "not_comparable": reasons.collect::<Vec<_>>(),
         "one_way": entry.application.one_way.iter().map(|way| one_way(run, way)).collect::<Vec<_>>(),
         "assumptions_broken_by_linux": case.broken,
+        "ends": entry.application.ends.iter().map(end).collect::<Vec<_>>(),
         "losses": {
             "simulated": losses(&entry.application.simulated_losses),
             "measured": losses(&entry.application.measured_losses),
@@ -71,6 +74,22 @@ fn late(application: &ComparedApplication, delays: &[LongDelay]) -> Vec<Value> {
     late.collect()
 }
 
+/// Returns the numbers of messages of an end, by their fate.
+fn end(of: &EndRecord) -> Value {
+    json!({
+        "end": of.end,
+        "cycles": of.cycles,
+        "overruns": of.overruns,
+        "attempts": of.attempts,
+        "not_made": of.unmade,
+        "without_room": of.overflowed,
+        "sent": of.sent,
+        "send_errors": of.send_errors,
+        "received": of.received,
+        "refused": of.refused,
+    })
+}
+
 fn one_way(run: &ComparedRun, way: &OneWayComparison) -> Value {
     let mut value = json!({ "name": way.name });
     add(&mut value, delay(run, &way.delay));
@@ -90,7 +109,9 @@ fn delay(run: &ComparedRun, delay: &ComparedDelay) -> Value {
         "delays": delay.count,
         "above_bound": delay.above_bound,
         "is_error": run.is_comparable() && delay.above_bound > 0 || delay.is_simulation_above(),
-        "resolution_ns": delay.resolution,
+        "resolution_ns": delay.clock_margin.map(|_| delay.resolution),
+        "clock_margin_ns": delay.clock_margin,
+        "is_decidable": delay.is_decidable(),
     })
 }
 

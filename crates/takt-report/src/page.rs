@@ -10,7 +10,7 @@ use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
 
 use crate::charts::{self, NamedPicture};
-use crate::comparison::{ComparedBound, ComparedRun, Requirement, Resolution, RoundTripKind};
+use crate::comparison::{ComparedBound, ComparedRun, Requirement, RoundTripKind};
 use crate::entries::{Entries, Entry};
 use crate::late_table;
 use crate::tables;
@@ -120,7 +120,10 @@ fn summary(page: &mut Page, run: &ComparedRun) {
     } else if run.violations().is_empty() {
         // With violations, the errors above are the result.
         let applications = run.cases.iter().flat_map(|it| &it.applications);
-        let judged = applications.flat_map(|it| it.delays().map(|(_, it)| (it.count, &it.bound)));
+        let judged = applications.flat_map(|it| {
+            let delays = it.delays().map(|(_, it)| it);
+            delays.map(|it| (if it.is_decidable() { it.count } else { 0 }, &it.bound))
+        });
         let judged: Vec<(u64, &ComparedBound)> = judged.collect();
         let with_bound = judged.iter();
         let with_bound = with_bound.filter(|(count, bound)| *count > 0 && bound.nanos().is_some());
@@ -145,7 +148,7 @@ fn summary(page: &mut Page, run: &ComparedRun) {
             counts.iter().sum::<u64>(),
             counts.len(),
             judged.len(),
-            Resolution::of(&run.description)
+            run.resolution()
         );
         page.notice(notice, &title, [line]);
     }
@@ -270,7 +273,7 @@ fn facts(run: &ComparedRun) -> Vec<(String, String)> {
     };
     // Hosts have facts of their own about them.
     facts.extend(disciplines.map(|it| ("disciplines".to_owned(), it.to_owned())));
-    let resolution = Resolution::of(description).to_string();
+    let resolution = run.resolution().to_string();
     facts.push(("resolution".to_owned(), resolution));
     facts.extend(
         description
@@ -389,6 +392,10 @@ fn settings(entry: &Entry<'_>) -> Vec<(String, String)> {
             case.sent_stamp.described().to_owned(),
         ),
     ];
+    if !case.capture_clocks.is_empty() {
+        let clocks = case.capture_clocks.join("; ");
+        settings.push(("clocks of captures".to_owned(), clocks));
+    }
     if let Some(late) = entry.application.wake_up_latency_nanos {
         settings.push((
             "longest recorded wake-up latency".to_owned(),

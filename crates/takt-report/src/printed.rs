@@ -2,7 +2,7 @@
 
 use takt_figures::{Column, Report, Table};
 
-use crate::comparison::{ComparedRun, Requirement, Resolution, RoundTripKind};
+use crate::comparison::{ComparedRun, Requirement, RoundTripKind};
 use crate::entries::Entries;
 use crate::trace_points::round_trip;
 use crate::{json, page, tables};
@@ -34,7 +34,7 @@ pub fn print(
     report.line("");
     report.line("one way (wire)");
     report.table(&tables::one_way(run, &entries));
-    let resolution = Resolution::of(&run.description);
+    let resolution = run.resolution();
     report.note(&format!("resolution: {resolution}"));
     for requirement in required {
         report.line("");

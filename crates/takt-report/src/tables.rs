@@ -123,6 +123,7 @@ fn verdict(run: &ComparedRun, delay: &ComparedDelay) -> String {
         _ if delay.is_simulation_above() => "\u{2717} simulation above the bound",
         _ if !run.is_comparable() => "not comparable",
         _ if delay.count == 0 => "not measured",
+        ComparedBound::Finite(_) if !delay.is_decidable() => "not decidable: clocks",
         ComparedBound::Finite(_) if delay.above_bound > 0 => "\u{2717} above the bound",
         ComparedBound::Finite(_) => "\u{2713} below the bound",
         ComparedBound::Infinite(_) | ComparedBound::Unknown(_) => "no bound",

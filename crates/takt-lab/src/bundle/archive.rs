@@ -1,5 +1,9 @@
 //! Archives in the format ustar (IEEE 1003.1, pax, "ustar Interchange Format"), without times, owners and groups.
 
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
 use super::error::BundleError;
 
 /// Length of a block, in bytes.
@@ -8,22 +12,50 @@ const BLOCK: usize = 512;
 /// Longest name of a file, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// Returns an archive of files: name and content of each.
+/// File of an archive: its name there, and its place.
+pub(super) type ArchivedFile<'a> = (&'a str, &'a Path);
+
+/// Writes an archive of files, and returns its length in bytes.
 pub(super) fn archive<'a>(
-    files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
-) -> Result<Vec<u8>, BundleError> {
-    let mut archive = Vec::new();
-    for (name, content) in files {
-        archive.extend(header(name, content.len())?);
-        archive.extend_from_slice(content);
-        archive.resize(archive.len().next_multiple_of(BLOCK), 0);
+    files: impl IntoIterator<Item = ArchivedFile<'a>>,
+    output: &mut impl Write,
+) -> Result<u64, BundleError> {
+    let mut written = 0_u64;
+    for (name, path) in files {
+        let failed = |error| BundleError::Io {
+            path: path.to_owned(),
+            error,
+        };
+        let file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        output
+            .write_all(&header(name, length)?)
+            .map_err(unwritten)?;
+        let copied = io::copy(&mut file.take(length), output).map_err(unwritten)?;
+        if copied < length {
+            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let padded = length.next_multiple_of(BLOCK as u64);
+        pad(output, padded - length)?;
+        written += BLOCK as u64 + padded;
     }
     // Two blocks of zeros are the end.
-    archive.resize(archive.len() + 2 * BLOCK, 0);
-    Ok(archive)
+    pad(output, 2 * BLOCK as u64)?;
+    output.flush().map_err(unwritten)?;
+    Ok(written + 2 * BLOCK as u64)
 }
 
-fn header(name: &str, length: usize) -> Result<Vec<u8>, BundleError> {
+/// Writes zeros.
+fn pad(output: &mut impl Write, count: u64) -> Result<(), BundleError> {
+    let zeros = io::copy(&mut io::repeat(0).take(count), output);
+    zeros.map(drop).map_err(unwritten)
+}
+
+fn unwritten(error: io::Error) -> BundleError {
+    BundleError::Write(error)
+}
+
+fn header(name: &str, length: u64) -> Result<Vec<u8>, BundleError> {
     let refused = |reason| BundleError::Archive {
         file: name.to_owned(),
         reason,
@@ -61,6 +93,7 @@ fn header(name: &str, length: usize) -> Result<Vec<u8>, BundleError> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::path::PathBuf;
     use std::process::Command;
 
     use super::*;
@@ -74,8 +107,17 @@ mod tests {
             ("run/001/long", &long),
         ];
         let folder = tempfile::tempdir().unwrap();
+        let places = files.iter().enumerate().map(|(number, (name, content))| {
+            let place = folder.path().join(number.to_string());
+            std::fs::write(&place, content).unwrap();
+            (*name, place)
+        });
+        let places: Vec<(&str, PathBuf)> = places.collect();
         let path = folder.path().join("x.tar");
-        std::fs::write(&path, archive(files).unwrap()).unwrap();
+        let mut file = File::create(&path).unwrap();
+        let places = places.iter().map(|(name, place)| (*name, place.as_path()));
+        let length = archive(places, &mut file).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), length);
         let tar = |options: &str| {
             let output = Command::new("tar")
                 .arg(options)
@@ -104,7 +146,11 @@ mod tests {
     #[test]
     fn names_that_do_not_fit_are_refused() {
         let name = "x".repeat(101);
-        let refused = archive([(name.as_str(), &b""[..])]).unwrap_err();
+        let refused = header(&name, 0).unwrap_err();
         assert!(refused.to_string().contains("more than 100 bytes"));
+        let refused = header("long", 1 << 33).unwrap_err();
+        assert!(refused.to_string().contains("8 GiB"));
+        let missing = archive([("a", Path::new("/nothing"))], &mut Vec::new());
+        assert!(matches!(missing, Err(BundleError::Io { .. })));
     }
 }

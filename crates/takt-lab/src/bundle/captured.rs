@@ -1,7 +1,6 @@
 //! Captures with messages of the run only, and without hardware addresses.
 
-use std::io::BufReader;
-use std::io::Read;
+use std::io::{BufReader, Read, Write};
 
 use takt_analysis::publisher_of;
 use takt_capture::{CaptureReader, CaptureWriter, carried};
@@ -51,15 +50,16 @@ fn place<A: PartialEq>(addresses: &mut Vec<A>, address: A) -> usize {
     })
 }
 
-/// Returns a capture with the messages of these PublisherIds only, and the number of packets that were left out. Comments and
+/// Writes a capture with the messages of these PublisherIds only, and returns the number of packets that were left out. Comments and
 /// descriptions of the file are lost.
 pub(super) fn rewritten(
     input: impl Read + Send,
+    output: impl Write,
     ids: &[String],
     addresses: &mut Addresses,
-) -> Result<(Vec<u8>, u64), String> {
+) -> Result<u64, String> {
     let mut left_out = 0;
-    let mut writer = CaptureWriter::new(Vec::new()).map_err(|error| error.to_string())?;
+    let mut writer = CaptureWriter::new(output).map_err(|error| error.to_string())?;
     for packet in CaptureReader::new(BufReader::new(input))? {
         let packet = packet?;
         let payload = carried(packet.linktype, &packet.bytes);
@@ -85,8 +85,8 @@ pub(super) fn rewritten(
             _ => left_out += 1,
         }
     }
-    let file = writer.finish().map_err(|error| error.to_string())?;
-    Ok((file, left_out))
+    let _ = writer.finish().map_err(|error| error.to_string())?;
+    Ok(left_out)
 }
 
 /// Replaces the addresses of an Ethernet frame; `None` for protocols other than UADP and IPv4.

@@ -20,7 +20,7 @@ const SETTINGS: [&str; 5] = [
 const FAILED: &str = "the case failed";
 
 /// Facts that may be packed: none of them has a name of a host or user.
-const FACTS: [&str; 30] = [
+const FACTS: [&str; 35] = [
     "processor",
     "processors",
     "virtual machine",
@@ -41,11 +41,17 @@ const FACTS: [&str; 30] = [
     "driver version",
     "firmware",
     "speed",
+    "duplex",
     "time stamps",
     "PTP clock",
     "system clock",
     "TAI offset",
+    // The grandmaster's identity has its hardware address.
+    "PTP steers",
     "PTP offset",
+    "PTP offset at the end",
+    "PTP clock offset",
+    "PTP clock offset at the end",
     "disciplines",
     "links",
     "architecture",

@@ -59,6 +59,9 @@ pub enum BundleError {
         /// Reason.
         reason: &'static str,
     },
+    /// The archive cannot be written.
+    #[error("the archive cannot be written: {0}")]
+    Write(#[source] io::Error),
     /// A text cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use takt_control::trace_file;
+use takt_control::trace_file::{self, TraceReader};
 
 use super::archive::archive;
 use super::captured::{Addresses, rewritten};
@@ -17,33 +18,50 @@ use crate::run_directory::{DESCRIPTION, RunApplication, RunCase, RunDescription,
 /// Folder of all files in the archive.
 const FOLDER: &str = "takt-run";
 
+/// Kind of a packed file, which decides where names are sought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    /// Text of a person, such as a scenario: everywhere, also parts of full names.
+    Written,
+    /// Text of Takt: everywhere.
+    Text,
+    /// Trace: in its description. Its records are numbers.
+    Trace,
+    /// Capture: among printable bytes.
+    Capture,
+}
+
 /// Files of a run without names of users and hosts.
 #[derive(Debug)]
 pub struct RunBundle {
-    /// Content by name in the archive.
-    files: BTreeMap<String, Vec<u8>>,
+    /// Folder of the packed files.
+    folder: PathBuf,
+    /// Files by their names in the folder.
+    files: BTreeMap<String, FileKind>,
     /// Number of packets of captures that are not of the run.
     left_out: u64,
 }
 
 impl RunBundle {
-    /// Reads the directory of a run.
+    /// Reads the directory of a run, and writes its files into an empty folder as they are packed. The folder is then a directory of the
+    /// run, too.
     ///
     /// # Errors
-    /// [`BundleError`]: a file is missing or damaged. Cases that failed are packed without files.
-    pub fn of(directory: &Path) -> Result<Self, BundleError> {
+    /// [`BundleError`]: a file is missing or damaged, or cannot be written. Cases that failed are packed without files.
+    pub fn of(directory: &Path, folder: &Path) -> Result<Self, BundleError> {
         let mut description = RunDescription::read(directory)?;
         description.host = described::facts(&description.host);
         let mut bundle = Self {
+            folder: folder.to_owned(),
             files: BTreeMap::new(),
             left_out: 0,
         };
         let scenario = read(&directory.join(SCENARIO))?;
         for name in histograms(directory, &scenario) {
             let content = read(&directory.join(&name))?;
-            bundle.add(&name, content);
+            bundle.write(&name, FileKind::Written, &content)?;
         }
-        bundle.add(SCENARIO, scenario);
+        bundle.write(SCENARIO, FileKind::Written, &scenario)?;
         let mut addresses = Addresses::default();
         for case in &mut description.cases {
             case.failure = case.failure.as_deref().map(described::failure);
@@ -51,7 +69,7 @@ impl RunBundle {
                 bundle.add_case(directory, case, &mut addresses)?;
             }
         }
-        bundle.add(DESCRIPTION, serde_json::to_vec_pretty(&description)?);
+        bundle.add(DESCRIPTION, &serde_json::to_vec_pretty(&description)?)?;
         Ok(bundle)
     }
 
@@ -79,9 +97,9 @@ impl RunBundle {
                 ..
             } = application;
             for (path, end) in [(publisher_trace, "publisher"), (loopback_trace, "loopback")] {
-                let content = trace(&directory.join(inside(path)?))?;
+                let from = directory.join(inside(path)?);
                 *path = format!("application-{number}.{end}.trace").into();
-                self.add(&format!("{name}/{}", path.display()), content);
+                self.add_trace(&from, &format!("{name}/{}", path.display()))?;
             }
             for path in [publisher_capture, loopback_capture].into_iter().flatten() {
                 let known = captures.iter().find(|(earlier, _)| earlier == path);
@@ -91,11 +109,11 @@ impl RunBundle {
                 }
                 let packed = PathBuf::from(format!("capture-{}.pcapng", captures.len() + 1));
                 let from = directory.join(inside(path)?);
-                let file = File::open(&from).map_err(io(&from))?;
-                let (content, left_out) = rewritten(file, &ids, addresses)
+                let input = File::open(&from).map_err(io(&from))?;
+                let output =
+                    self.create(&format!("{name}/{}", packed.display()), FileKind::Capture)?;
+                self.left_out += rewritten(input, output, &ids, addresses)
                     .map_err(|damage| BundleError::Capture { path: from, damage })?;
-                self.left_out += left_out;
-                self.add(&format!("{name}/{}", packed.display()), content);
                 captures.push((path.clone(), packed.clone()));
                 *path = packed;
             }
@@ -109,29 +127,50 @@ impl RunBundle {
             !it.file.is_empty()
         });
         let text = serde_json::to_vec_pretty(&record)?;
-        self.add(&format!("{name}/{CASE_RECORD}"), text);
-        Ok(())
+        self.add(&format!("{name}/{CASE_RECORD}"), &text)
     }
 
     /// Adds a file, such as the verdicts.
-    pub fn add(&mut self, name: &str, content: Vec<u8>) {
-        self.files.insert(format!("{FOLDER}/{name}"), content);
-    }
-
-    /// Writes the files of the run into a directory, as they are packed: with the same names as in the archive, below its folder.
     ///
     /// # Errors
     /// [`BundleError::Io`].
-    pub fn unpack(&self, directory: &Path) -> Result<(), BundleError> {
-        let folder = format!("{FOLDER}/");
-        for (name, content) in &self.files {
-            let path = directory.join(name.strip_prefix(&folder).unwrap_or(name));
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent).map_err(io(parent))?;
+    pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), BundleError> {
+        self.write(name, FileKind::Text, content)
+    }
+
+    fn write(&mut self, name: &str, kind: FileKind, content: &[u8]) -> Result<(), BundleError> {
+        let path = self.folder.join(name);
+        let mut file = self.create(name, kind)?;
+        let written = file.write_all(content).and_then(|()| file.flush());
+        written.map_err(io(&path))
+    }
+
+    /// Adds a trace whose description has known lines only. Its records are copied as a stream.
+    fn add_trace(&mut self, from: &Path, name: &str) -> Result<(), BundleError> {
+        let mut input = BufReader::new(File::open(from).map_err(io(from))?);
+        let mut output = self.create(name, FileKind::Trace)?;
+        let beginning = beginning(&mut input).map_err(io(from))?;
+        let beginning = trace_file::described(&beginning, described::lines).map_err(|error| {
+            BundleError::Trace {
+                path: from.to_owned(),
+                error,
             }
-            fs::write(&path, content).map_err(io(&path))?;
+        })?;
+        let copied = output.write_all(&beginning);
+        let copied = copied.and_then(|()| std::io::copy(&mut input, &mut output));
+        let copied = copied.and_then(|_| output.flush());
+        copied.map_err(io(from))
+    }
+
+    /// Creates a file of the folder.
+    fn create(&mut self, name: &str, kind: FileKind) -> Result<BufWriter<File>, BundleError> {
+        let path = self.folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(io(parent))?;
         }
-        Ok(())
+        let file = File::create(&path).map_err(io(&path))?;
+        self.files.insert(name.to_owned(), kind);
+        Ok(BufWriter::new(file))
     }
 
     /// Returns the number of packets of captures that are not packed, because they are not of the run.
@@ -140,30 +179,63 @@ impl RunBundle {
         self.left_out
     }
 
-    /// Returns the names of the files, in their order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.files.keys().map(String::as_str)
+    /// Returns the names of the files in the archive, in their order.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.files.keys().map(|name| in_archive(name))
     }
 
-    /// Returns the archive, if it has none of these names.
+    /// Looks for names that the archive must not have.
     ///
     /// # Errors
-    /// [`BundleError::Name`], [`BundleError::Archive`].
-    pub fn archive(&self, names: &PrivateNames) -> Result<Vec<u8>, BundleError> {
-        for (file, content) in &self.files {
-            let found = names
-                .found_in(file.as_bytes())
-                .or_else(|| names.found_in(content));
-            if let Some(name) = found {
+    /// [`BundleError::Name`], [`BundleError::Io`].
+    pub fn check(&self, names: &PrivateNames) -> Result<(), BundleError> {
+        for (file, kind) in &self.files {
+            let path = self.folder.join(file);
+            let open = || File::open(&path).map_err(io(&path));
+            let found = match kind {
+                FileKind::Written => names.found_in_written(open()?).map_err(io(&path))?,
+                FileKind::Text => names.found_in_text(open()?).map_err(io(&path))?,
+                FileKind::Capture => names.found_in_binary(open()?).map_err(io(&path))?,
+                FileKind::Trace => {
+                    let reader = TraceReader::new(BufReader::new(open()?));
+                    let reader = reader.map_err(|error| BundleError::Trace {
+                        path: path.clone(),
+                        error,
+                    })?;
+                    let lines = reader.header().description.iter();
+                    let mut lines = lines.flat_map(|(name, value)| [name, value]);
+                    lines.find_map(|text| names.found_in(text.as_bytes()))
+                }
+            };
+            if let Some(name) = names.found_in(file.as_bytes()).or(found) {
                 return Err(BundleError::Name {
-                    file: file.clone(),
+                    file: in_archive(file),
                     name: name.to_owned(),
                 });
             }
         }
-        let files = self.files.iter();
-        archive(files.map(|(name, content)| (name.as_str(), content.as_slice())))
+        Ok(())
     }
+
+    /// Writes the archive, and returns its length in bytes. [`check`](Self::check) comes before.
+    ///
+    /// # Errors
+    /// [`BundleError::Write`], [`BundleError::Io`], [`BundleError::Archive`].
+    pub fn archive(&self, output: &mut impl Write) -> Result<u64, BundleError> {
+        let files = self.files.keys();
+        let files = files.map(|name| (in_archive(name), self.folder.join(name)));
+        let files: Vec<(String, PathBuf)> = files.collect();
+        let files = files.iter();
+        archive(
+            files.map(|(name, path)| (name.as_str(), path.as_path())),
+            output,
+        )
+    }
+}
+
+/// Returns the name of a file in the archive.
+fn in_archive(name: &str) -> String {
+    format!("{FOLDER}/{name}")
 }
 
 /// Returns a path that stays in its folder.
@@ -191,13 +263,15 @@ fn histograms(directory: &Path, text: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns a trace whose description has known lines only.
-fn trace(path: &Path) -> Result<Vec<u8>, BundleError> {
-    let content = read(path)?;
-    trace_file::described(&content, described::lines).map_err(|error| BundleError::Trace {
-        path: path.to_owned(),
-        error,
-    })
+/// Reads the beginning of a trace file up to its first record: 12 bytes, a description whose length they have, and 8 bytes.
+fn beginning(input: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.by_ref().take(12).read_to_end(&mut bytes)?;
+    let length = bytes.last_chunk().copied().map_or(0, u32::from_le_bytes);
+    // A damaged file may have any length: descriptions have 64 KiB at most.
+    let length = u64::from(length).min(1 << 16);
+    input.by_ref().take(length + 8).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, BundleError> {

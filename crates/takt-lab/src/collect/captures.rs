@@ -15,6 +15,10 @@ pub(super) struct RunCapture {
     pub(super) path: PathBuf,
     /// True for the port of the loopback.
     pub(super) is_loopback: bool,
+    /// True if the network card stamped the packets.
+    pub(super) has_card_stamps: bool,
+    /// Step of the times, in nanoseconds.
+    pub(super) step_nanos: u64,
     pub(super) senders: Vec<SenderSpan>,
 }
 
@@ -32,9 +36,33 @@ impl RunCapture {
         senders.find(|it| it.publisher_id.as_deref() == Some(id.as_str()))
     }
 
+    /// Fails if several senders have one PublisherId: their messages cannot be told apart, and the others are those of a stranger.
+    fn check_strangers(&self, publisher_id: u64) -> Result<(), CollectError> {
+        let id = publisher_id.to_string();
+        let own = self.senders.iter();
+        let own = own.filter(|it| it.publisher_id.as_deref() == Some(id.as_str()));
+        let named = own.flat_map(|sender| {
+            let sources = sender.sources.iter();
+            let named = sources.map(|source| format!("{source} ({})", sender.name));
+            let nameless = sender.sources.is_empty().then(|| sender.name.clone());
+            named.chain(nameless).collect::<Vec<_>>()
+        });
+        let senders: Vec<String> = named.collect();
+        match senders.len() {
+            0 | 1 => Ok(()),
+            _ => Err(CollectError::Strangers {
+                path: self.path.clone(),
+                publisher_id,
+                senders,
+            }),
+        }
+    }
+
     /// Returns true if the capture has messages of an application. They must be of its run, at its time.
     fn has(&self, pair: &TracePair) -> Result<bool, CollectError> {
         let (publisher_id, loopback_id) = pair.publisher.notes.publisher_ids;
+        self.check_strangers(publisher_id)?;
+        self.check_strangers(loopback_id)?;
         let Some(published) = self.of_sender(publisher_id) else {
             return Ok(self.of_sender(loopback_id).is_some());
         };
@@ -64,7 +92,10 @@ impl RunCapture {
             LoopEnd::Publisher => &pair.publisher,
             LoopEnd::Loopback => &pair.loopback,
         };
-        if let Some(span) = trace.span {
+        // The clock of the card has a beginning of its own.
+        if let Some(span) = trace.span
+            && !self.has_card_stamps
+        {
             apart(&self.path, published.span, &trace.path, span)?;
         }
         Ok(true)

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use takt_analysis::AnalysisError;
+use takt_analysis::{AnalysisError, ImpossibleDelays};
 
 use crate::error::LabError;
 use crate::run_directory::RunDirectoryError;
@@ -133,6 +133,16 @@ pub enum CollectError {
         /// PublisherIds of the run.
         ids: String,
     },
+    /// A capture has messages of several senders with one PublisherId.
+    #[error("{} has messages with PublisherId {publisher_id} of {} senders: {}", path.display(), senders.len(), senders.join(", "))]
+    Strangers {
+        /// Path of the capture.
+        path: PathBuf,
+        /// PublisherId.
+        publisher_id: u64,
+        /// Hardware address of each, with its group and DataSetWriter.
+        senders: Vec<String>,
+    },
     /// Two captures were made at the same port.
     #[error("{} and {} were both made at the port of the {side} of {application}", first.display(), second.display())]
     SamePort {
@@ -144,6 +154,26 @@ pub enum CollectError {
         first: PathBuf,
         /// Path of the other capture.
         second: PathBuf,
+    },
+    /// Most times of two files at one host are impossible: they have different clocks.
+    #[error("{} and {} have different clocks: {}", first.display(), second.display(), impossible(.delays))]
+    OtherClock {
+        /// Path of the file with the first trace point.
+        first: PathBuf,
+        /// Path of the file with the second one.
+        second: PathBuf,
+        /// Impossible times.
+        delays: ImpossibleDelays,
+    },
+    /// Most times between two hosts, whose clocks are said to be synchronized, are negative.
+    #[error("the clocks of {} and {} are not synchronized: {}", first.display(), second.display(), impossible(.delays))]
+    NotSynchronized {
+        /// Path of the file with the first trace point.
+        first: PathBuf,
+        /// Path of the file with the second one.
+        second: PathBuf,
+        /// Impossible times.
+        delays: ImpossibleDelays,
     },
     /// The run cannot be written.
     #[error(transparent)]
@@ -160,6 +190,32 @@ pub enum CollectError {
     /// The description of the run cannot be written.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
+}
+
+fn impossible(delays: &ImpossibleDelays) -> String {
+    let ImpossibleDelays {
+        interval,
+        negative,
+        least_nanos,
+        long,
+        count,
+    } = delays;
+    let (from, to) = (interval.from, interval.to);
+    let mut parts = Vec::new();
+    if *negative > 0 {
+        let least = least_nanos.map_or_else(String::new, |least| {
+            format!(", down to {:.3} \u{b5}s", least as f64 / 1e3)
+        });
+        parts.push(format!("{negative} of {count} times are negative{least}"));
+    }
+    if *long > 0 {
+        parts.push(format!("{long} of {count} times are above 1 s"));
+    }
+    format!(
+        "{} ({from:?} to {to:?}, {})",
+        parts.join(", "),
+        interval.name
+    )
 }
 
 fn named(runs: &[RunId]) -> String {

@@ -4,13 +4,15 @@
 //! Everything is checked before anything is written: all files must be of one run of one scenario.
 
 mod captures;
+mod causality;
 mod collecting;
 mod error;
 mod request;
 mod traces;
 mod written;
 
-pub use collecting::collect;
+pub use crate::run_directory::BY_HAND;
+pub use collecting::{CollectedRun, collect};
 pub use error::CollectError;
-pub use request::{BY_HAND, CollectRequest};
+pub use request::CollectRequest;
 pub(crate) use written::{DISCIPLINES, REMARK};

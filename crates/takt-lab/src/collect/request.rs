@@ -4,9 +4,6 @@ use std::path::PathBuf;
 
 use takt_scenario::ScenarioFile;
 
-/// Name of the backend of a run made by hand.
-pub const BY_HAND: &str = "hosts";
-
 /// Files of a run made by hand.
 #[derive(Debug, Clone)]
 pub struct CollectRequest<'a> {
@@ -18,6 +15,9 @@ pub struct CollectRequest<'a> {
     pub files: &'a [PathBuf],
     /// Captures at the port of the loopback, whatever their names.
     pub at_loopback: &'a [PathBuf],
-    /// True if the clocks of the hosts are synchronized. Two ends on one host have one clock in any case.
+    /// Captures whose packets the network card stamped. Those of all others have the kernel's time.
+    pub card_stamps: &'a [PathBuf],
+    /// True if the clocks of the hosts are said to be synchronized. Two ends on one host have one clock in any case, and those of two
+    /// hosts are compared if their facts tell how far their clocks differ.
     pub is_synchronized: bool,
 }

@@ -8,6 +8,7 @@ use takt_scenario::{Scenario, ScenarioFile};
 
 use super::error::CollectError;
 use super::request::CollectRequest;
+use crate::clock_agreement::ClockAgreement;
 use crate::error::LabError;
 use crate::run_id::RunId;
 use crate::scenario_loop::LoopEnd;
@@ -116,8 +117,10 @@ pub(super) struct TracePair {
     pub(super) run: RunId,
     pub(super) publisher: RunTrace,
     pub(super) loopback: RunTrace,
-    /// True if both sides have one clock, or synchronized ones.
+    /// True if both sides have one clock, or are said to have synchronized ones.
     pub(super) is_synchronized: bool,
+    /// Agreement of both clocks.
+    pub(super) clocks: ClockAgreement,
 }
 
 impl TracePair {
@@ -206,7 +209,11 @@ impl TracePair {
         }
         let boots = (&publisher.notes.boot, &loopback.notes.boot);
         let is_one_host = matches!(boots, (Some(one), Some(other)) if one == other);
-        let is_synchronized = is_synchronized || is_one_host;
+        let clocks = match is_one_host {
+            true => ClockAgreement::One,
+            false => ClockAgreement::of_hosts(&publisher.notes.host, &loopback.notes.host),
+        };
+        let is_synchronized = is_synchronized || clocks != ClockAgreement::Unknown;
         if is_synchronized {
             check_overlap(&loopback, &publisher)?;
         }
@@ -215,6 +222,7 @@ impl TracePair {
             publisher,
             loopback,
             is_synchronized,
+            clocks,
         })
     }
 }

@@ -8,12 +8,13 @@ use takt_scenario::Scenario;
 
 use super::captures::AssignedCaptures;
 use super::error::CollectError;
-use super::request::{BY_HAND, CollectRequest};
+use super::request::CollectRequest;
 use super::traces::{RunTrace, TracePair};
-use crate::case_record::{CaptureRecord, CaseRecord};
-use crate::host::HostFact;
+use crate::case_record::{CaptureRecord, CaseRecord, StampClock};
+use crate::clock_agreement::ClockAgreement;
+use crate::host::{HostFact, PTP_CLOCK};
 use crate::preparation::copy_scenario;
-use crate::run_directory::{RunApplication, RunCase, RunDescription};
+use crate::run_directory::{BY_HAND, RunApplication, RunCase, RunDescription};
 use crate::scenario_loop::LoopEnd;
 use crate::trace_name::trace_name;
 use takt_analysis::SentStamp;
@@ -26,6 +27,12 @@ pub(crate) const DISCIPLINES: &str = "disciplines";
 
 /// This fact if it had, with the offloads of the scenario.
 const AS_PLANNED: &str = "as planned";
+
+/// This fact if the network card does all that it can, also what the scenario does not offload to it.
+const FULL_OFFLOAD: &str = "as planned, full offload";
+
+/// Drivers that take offloads and do nothing, or have no link.
+const WITHOUT_HARDWARE: [&str; 5] = ["veth", "netdevsim", "dummy", "tun", "bridge"];
 
 /// This fact if the kernel does the work of offloads that the scenario has.
 const WITHOUT_OFFLOAD: &str = "as planned, without offload";
@@ -66,9 +73,20 @@ pub(super) fn write(
         captures.push(CaptureRecord {
             port: format!("port of the {}", port.name()),
             file: name,
+            clock: match capture.has_card_stamps {
+                true => StampClock::Card {
+                    ptp: card_clock(pairs, port),
+                },
+                false => StampClock::Kernel,
+            },
+            resolution_nanos: capture.step_nanos,
             ..CaptureRecord::default()
         });
     }
+    let is_of_card = |index: Option<usize>| {
+        let capture = index.and_then(|index| assigned.captures.get(index));
+        capture.is_some_and(|it| it.has_card_stamps)
+    };
     let file = |index: Option<usize>| Some(PathBuf::from(&captures.get(index?)?.file));
     let mut applications = Vec::new();
     for (pair, own) in pairs.iter().zip(&assigned.of_pairs) {
@@ -87,6 +105,7 @@ pub(super) fn write(
             loopback_trace: loopback_trace.into(),
             publisher_capture: file(own.publisher),
             loopback_capture: file(own.loopback),
+            card_stamps: [is_of_card(own.publisher), is_of_card(own.loopback)],
         });
     }
     let description = description(scenario, pairs, applications);
@@ -110,7 +129,9 @@ fn description(
     host.insert("links".to_owned(), joined(values(pairs, "driver")));
     let started = started.unwrap_or(0);
     let mut description = RunDescription::new(&scenario.name, BY_HAND, host, started);
-    description.disciplines = has_disciplines(&disciplines(pairs));
+    let is_full = disciplines(pairs).contains(&Some(FULL_OFFLOAD));
+    description.disciplines =
+        has_disciplines(&disciplines(pairs)) && (!is_full || have_hardware(pairs));
     let settings = pairs.first().map(|it| it.publisher.notes.settings.clone());
     description.cases = vec![RunCase {
         directory: CASE.into(),
@@ -118,6 +139,10 @@ fn description(
         messages: pairs.iter().map(|it| it.publisher.sent).max().unwrap_or(0),
         seed: None,
         synchronized: pairs.iter().all(|it| it.is_synchronized),
+        clocks: pairs
+            .iter()
+            .map(|it| it.clocks)
+            .reduce(ClockAgreement::weaker),
         failure: None,
         applications,
     }];
@@ -137,12 +162,25 @@ fn disciplines(pairs: &[TracePair]) -> Vec<Option<&str>> {
     found.collect()
 }
 
-/// Returns true if bound and simulation have the disciplines of all ports. They have the offloads of the scenario, or none: not those
-/// that only the ports had, nor those of some ports.
+/// Returns true if bound and simulation have the disciplines of all ports. They have the offloads of the scenario, none, or all: not
+/// those of some ports.
 fn has_disciplines(of_sides: &[Option<&str>]) -> bool {
-    [AS_PLANNED, WITHOUT_OFFLOAD]
+    [AS_PLANNED, WITHOUT_OFFLOAD, FULL_OFFLOAD]
         .iter()
         .any(|wanted| of_sides.iter().all(|found| *found == Some(*wanted)))
+}
+
+/// Returns true if all ports are those of network cards with a PTP clock, which launch times and gates need.
+fn have_hardware(pairs: &[TracePair]) -> bool {
+    sides(pairs).iter().all(|(_, side)| {
+        let fact = |wanted: &str| {
+            let mut facts = side.notes.host.iter();
+            let found = facts.find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.as_str())
+        };
+        let is_card = fact("driver").is_some_and(|driver| !WITHOUT_HARDWARE.contains(&driver));
+        is_card && fact(PTP_CLOCK).is_some()
+    })
 }
 
 /// Returns the sides of all applications, with their names.
@@ -204,6 +242,23 @@ fn joined(texts: impl IntoIterator<Item = String>) -> String {
     different.join(", ")
 }
 
+/// Returns true for a capture at the port of a Publisher, whose packets the network card stamped. Wire round trips begin there.
+fn is_sent_by_card(capture: &CaptureRecord) -> bool {
+    let is_publisher = capture.file.starts_with(LoopEnd::Publisher.name());
+    is_publisher && matches!(capture.clock, StampClock::Card { .. })
+}
+
+/// Returns the number of the PTP clock of a side's network card.
+fn card_clock(pairs: &[TracePair], port: LoopEnd) -> Option<u32> {
+    let sides = pairs.iter().map(|pair| match port {
+        LoopEnd::Publisher => &pair.publisher,
+        LoopEnd::Loopback => &pair.loopback,
+    });
+    let mut facts = sides.flat_map(|side| &side.notes.host);
+    let (_, device) = facts.find(|(name, _)| name == PTP_CLOCK)?;
+    device.strip_prefix("/dev/ptp")?.parse().ok()
+}
+
 fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario) -> CaseRecord {
     let first = pairs.first().map(|it| &it.publisher);
     let tai_offset = first.map_or(0, |it| it.tai_offset);
@@ -214,8 +269,14 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
     CaseRecord {
         device: joined(values(pairs, "driver")),
         has_offloads: !disciplines(pairs).contains(&Some(WITHOUT_OFFLOAD)),
-        // No format of captures says how its times were taken.
-        sent_stamp: SentStamp::Unknown,
+        has_full_offload: disciplines(pairs)
+            .iter()
+            .all(|it| *it == Some(FULL_OFFLOAD)),
+        // A stamp of the card belongs to the end of the preamble, shortly after the first bit.
+        sent_stamp: match captures.iter().any(is_sent_by_card) {
+            true => SentStamp::FirstBit,
+            false => SentStamp::Driver,
+        },
         // Cycles begin at whole multiples of their length on CLOCK_TAI.
         beginning_nanos: begins - begins.rem_euclid(cycle.unwrap_or(1).max(1)),
         tai_offset_seconds: tai_offset,
@@ -240,12 +301,13 @@ mod tests {
 
     #[test]
     fn bounds_have_the_offloads_of_the_scenario_or_none() {
-        let full = "as planned, full offload";
+        let full = FULL_OFFLOAD;
         for (sides, expected) in [
             ([AS_PLANNED, AS_PLANNED], true),
             ([WITHOUT_OFFLOAD, WITHOUT_OFFLOAD], true),
             ([AS_PLANNED, WITHOUT_OFFLOAD], false),
-            ([full, full], false),
+            ([full, full], true),
+            ([full, WITHOUT_OFFLOAD], false),
             ([AS_PLANNED, full], false),
             ([AS_PLANNED, "not as planned: x"], false),
             (["unknown motion of gates, as planned", AS_PLANNED], false),

@@ -21,7 +21,7 @@ use super::drawn_latency::{CaseBeginning, DrawnLatency};
 use super::end::{EndRequest, RunningEnd};
 use super::laboratory::{Laboratory, go_on};
 use super::link_device::{LinkDevice, offloads};
-use crate::case_record::{CaptureRecord, CaseRecord, TrafficRecord};
+use crate::case_record::{CaptureRecord, CaseRecord, StampClock, TrafficRecord};
 use crate::error::LabError;
 use crate::network::device_address;
 use crate::run_directory::RunApplication;
@@ -339,6 +339,11 @@ impl<'a> RunningCase<'a> {
                 port: scenario.port_name(device.port),
                 lost: counts.lost,
                 flows: flows.filter(|(_, frames)| *frames > 0).collect(),
+                clock: match sent_stamp(self.request.device) {
+                    SentStamp::FirstBit => StampClock::LinkDevice,
+                    SentStamp::Driver | SentStamp::Unknown => StampClock::Kernel,
+                },
+                ..CaptureRecord::default()
             })
         });
         records.collect()

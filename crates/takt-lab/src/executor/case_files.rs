@@ -24,6 +24,7 @@ pub(super) fn applications(scenario: &Scenario, plan: &NetworkPlan) -> Vec<RunAp
             loopback_trace: trace_name(scenario, &application.name, LoopEnd::Loopback).into(),
             publisher_capture: capture(FlowSource::Publish(index)),
             loopback_capture: capture(FlowSource::Return(index)),
+            card_stamps: [false; 2],
         }
     });
     files.collect()

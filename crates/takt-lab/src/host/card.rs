@@ -4,6 +4,18 @@ use takt_link::{NetworkCard, TimeStamping};
 
 use super::{HostFact, HostFiles};
 
+/// Name of a fact: device of the network card's PTP clock.
+pub(crate) const PTP_CLOCK: &str = "PTP clock";
+
+/// Name of a fact: speed of the link.
+pub(crate) const SPEED: &str = "speed";
+
+/// Name of a fact: duplex of the link, `full` or `half`.
+pub(crate) const DUPLEX: &str = "duplex";
+
+/// This fact if the link sends in one direction at a time.
+pub(crate) const HALF: &str = "half";
+
 /// Cards by vendor and device of PCI (<https://pci-ids.ucw.cz>), for people.
 const CARDS: [(&str, &[&str]); 3] = [
     (
@@ -60,13 +72,19 @@ pub fn card_facts(files: &HostFiles, interface: &str, card: &NetworkCard) -> Vec
     add("firmware", Some(card.firmware.clone()));
     let speed = files.text(&path("speed")).and_then(|it| it.parse().ok());
     let speed = speed.filter(|megabits: &i64| *megabits > 0);
-    add("speed", speed.map(|megabits| format!("{megabits} Mbit/s")));
+    add(SPEED, speed.map(|megabits| format!("{megabits} Mbit/s")));
+    // A link that is down, and a device without cable, tell "unknown".
+    let duplex = files.text(&path("duplex"));
+    add(
+        DUPLEX,
+        duplex.filter(|it| ["full", HALF].contains(&it.as_str())),
+    );
     add(
         "time stamps",
         card.time_stamping.as_ref().map(time_stamping_text),
     );
     let clock = card.time_stamping.as_ref().and_then(|it| it.clock);
-    add("PTP clock", clock.map(|index| format!("/dev/ptp{index}")));
+    add(PTP_CLOCK, clock.map(|index| format!("/dev/ptp{index}")));
     facts
 }
 
@@ -115,6 +133,7 @@ mod tests {
             ("sys/class/net/enp3s0/device/vendor", "0x8086\n"),
             ("sys/class/net/enp3s0/device/device", "0x1533\n"),
             ("sys/class/net/enp3s0/speed", "1000\n"),
+            ("sys/class/net/enp3s0/duplex", "full\n"),
         ]);
         let stamping = TimeStamping {
             flags: 0b101_1111,
@@ -131,6 +150,7 @@ mod tests {
             ("driver version", "6.1.0-rt"),
             ("firmware", "3.16, 0x800004ff"),
             ("speed", "1000 Mbit/s"),
+            ("duplex", "full"),
             (
                 "time stamps",
                 "hardware-transmit, software-transmit, hardware-receive, software-receive, software-system-clock, \
@@ -138,6 +158,68 @@ mod tests {
             ),
             ("PTP clock", "/dev/ptp0"),
         ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(facts, expected);
+    }
+
+    /// An interface may have any characters but `/` and white space in its name (dev_valid_name of the kernel).
+    #[test]
+    fn names_of_interfaces_may_be_odd() {
+        for name in ["eth0:1", "wlan-0.100", "\u{e9}th", "a%sb", "..x", "-x"] {
+            let speed = format!("sys/class/net/{name}/speed");
+            let root = tree(&[(speed.as_str(), "2500\n")]);
+            let files = HostFiles::below(root.path());
+            let facts = card_facts(&files, name, &NetworkCard::default());
+            let expected = [("speed".to_owned(), "2500 Mbit/s".to_owned())];
+            assert_eq!(facts, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_driver_that_tells_no_time_stamps_has_no_such_facts() {
+        let root = tree(&[
+            ("sys/class/net/lo/duplex", "unknown\n"),
+            ("sys/class/net/lo/speed", "x\n"),
+        ]);
+        let files = HostFiles::below(root.path());
+        assert_eq!(card_facts(&files, "lo", &NetworkCard::default()), []);
+        // `ethtool -T` of a card without PTP clock: software stamps, "PTP Hardware Clock: none".
+        let software = TimeStamping {
+            flags: 0b1_1010,
+            clock: None,
+        };
+        let facts = card_facts(&files, "lo", &card(Some(software)));
+        let names: Vec<&str> = facts.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["driver", "driver version", "firmware", "time stamps"]
+        );
+        let nothing = TimeStamping {
+            flags: 0,
+            clock: None,
+        };
+        assert_eq!(time_stamping_text(&nothing), "none");
+        // Flags of newer kernels have no names here.
+        let newer = TimeStamping {
+            flags: 1 << 20,
+            clock: Some(u32::MAX),
+        };
+        assert_eq!(time_stamping_text(&newer), "none");
+        let facts = card_facts(&files, "lo", &card(Some(newer)));
+        let clock = ("PTP clock".to_owned(), "/dev/ptp4294967295".to_owned());
+        assert_eq!(facts.last(), Some(&clock));
+    }
+
+    /// A bond, a VLAN and a tunnel have no device of PCI, and their driver is not below `device`.
+    #[test]
+    fn virtual_drivers_have_their_names_only() {
+        let root = tree(&[("sys/class/net/bond0/speed", "20000\n")]);
+        let virtual_card = NetworkCard {
+            driver: "bonding".to_owned(),
+            ..NetworkCard::default()
+        };
+        let facts = card_facts(&HostFiles::below(root.path()), "bond0", &virtual_card);
+        let expected = [("driver", "bonding"), ("speed", "20000 Mbit/s")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(facts, expected);
     }

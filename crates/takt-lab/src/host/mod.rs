@@ -6,8 +6,10 @@ mod card;
 mod clock;
 mod files;
 
+pub(crate) use card::{DUPLEX, HALF, PTP_CLOCK, SPEED};
 pub use card::{card_facts, time_stamping_text};
-pub use clock::{clock_facts, ptp_offset_nanos};
+pub(crate) use clock::{AT_END, GRANDMASTER, PTP_CLOCK_OFFSET, PTP_OFFSET, STEERED, SYSTEM_CLOCK};
+pub use clock::{PtpClockOffset, PtpState, clock_facts, clock_facts_at_end, ptp_state};
 pub use files::{HostFiles, host_facts};
 
 /// Name and value of a fact, for people.

@@ -1,7 +1,7 @@
 //! Archives of runs without names of users and hosts.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use takt_capture::{carried, packets};
 use takt_lab::bundle::{BundleError, PrivateNames, RunBundle};
@@ -94,6 +94,20 @@ fn describe(path: &PathBuf) {
     fs::write(path, file).unwrap();
 }
 
+/// Packs a run. The folder has its files as they are packed.
+fn packed(directory: &Path) -> (tempfile::TempDir, RunBundle) {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = RunBundle::of(directory, folder.path()).unwrap();
+    (folder, bundle)
+}
+
+fn archive(bundle: &RunBundle) -> Vec<u8> {
+    let mut archive = Vec::new();
+    let length = bundle.archive(&mut archive).unwrap();
+    assert_eq!(archive.len() as u64, length);
+    archive
+}
+
 fn names(of: &[&str]) -> PrivateNames {
     PrivateNames::new(of.iter().map(|name| (*name).to_owned()))
 }
@@ -109,8 +123,9 @@ fn an_archive_has_no_names() {
         let found = [&all, &description].map(|bytes| names(&[name]).found_in(bytes).is_some());
         assert!(found.contains(&true), "{name}");
     }
-    let bundle = RunBundle::of(&directory).unwrap();
-    let archive = bundle.archive(&names(&PRIVATE)).unwrap();
+    let (_folder, bundle) = packed(&directory);
+    bundle.check(&names(&PRIVATE)).unwrap();
+    let archive = archive(&bundle);
     assert_eq!(names(&PRIVATE).found_in(&archive), None);
     // Nor is the hardware address of a sender.
     let address = [2, 0, 0, 0, 0xAB, 0xCD];
@@ -118,7 +133,7 @@ fn an_archive_has_no_names() {
     assert!(!archive.windows(6).any(|window| window == address));
     // One frame of ARP.
     assert_eq!(bundle.left_out(), 1);
-    let found: Vec<&str> = bundle.names().collect();
+    let found: Vec<String> = bundle.names().collect();
     let expected = [
         "takt-run/001/application-1.loopback.trace",
         "takt-run/001/application-1.publisher.trace",
@@ -128,34 +143,24 @@ fn an_archive_has_no_names() {
         "takt-run/scenario.toml",
     ];
     assert_eq!(found, expected);
-    assert_eq!(
-        archive,
-        RunBundle::of(&directory)
-            .unwrap()
-            .archive(&names(&[]))
-            .unwrap()
-    );
+    let (_folder, again) = packed(&directory);
+    assert_eq!(archive, self::archive(&again));
 }
 
 #[test]
 fn an_unpacked_archive_is_a_run() {
     let files = run();
-    let archive = RunBundle::of(&files.path("run"))
-        .unwrap()
-        .archive(&names(&[]))
-        .unwrap();
-    fs::write(files.path("run.tar"), archive).unwrap();
+    let (judged, bundle) = packed(&files.path("run"));
+    fs::write(files.path("run.tar"), archive(&bundle)).unwrap();
     let mut tar = std::process::Command::new("tar");
     tar.args(["-xf", "run.tar"]).current_dir(files.path(""));
     assert!(tar.status().unwrap().success());
     let unpacked = files.path("takt-run");
     // The files that the verdicts are of are the same.
-    let judged = files.path("judged");
-    let bundle = RunBundle::of(&files.path("run")).unwrap();
-    bundle.unpack(&judged).unwrap();
     for name in bundle.names() {
         let name = name.strip_prefix("takt-run/").unwrap();
-        let [one, other] = [&unpacked, &judged].map(|it| fs::read(it.join(name)).unwrap());
+        let [one, other] =
+            [unpacked.as_path(), judged.path()].map(|it| fs::read(it.join(name)).unwrap());
         assert!(one == other, "{name}");
     }
     let run = RunDescription::read(&unpacked).unwrap();
@@ -190,8 +195,8 @@ fn a_name_in_the_scenario_is_refused() {
     let files = run();
     let scenario = files.path("run/scenario.toml");
     fs::write(&scenario, format!("# by ada\n{TEXT}")).unwrap();
-    let bundle = RunBundle::of(&files.path("run")).unwrap();
-    let refused = bundle.archive(&names(&["ada"])).unwrap_err();
+    let (_folder, bundle) = packed(&files.path("run"));
+    let refused = bundle.check(&names(&["ada"])).unwrap_err();
     let BundleError::Name { file, name } = refused else {
         panic!("{refused}");
     };
@@ -200,7 +205,7 @@ fn a_name_in_the_scenario_is_refused() {
         ("takt-run/scenario.toml", "ada")
     );
     let allowed = names(&["ada"]).without(&["ada".to_owned()]);
-    assert!(bundle.archive(&allowed).is_ok());
+    assert!(bundle.check(&allowed).is_ok());
 }
 
 #[test]
@@ -215,7 +220,8 @@ fn files_outside_of_the_run_are_refused() {
     ] {
         assert!(text.contains(from), "{from}");
         fs::write(&description, text.replace(from, to)).unwrap();
-        let refused = RunBundle::of(&files.path("run")).unwrap_err();
+        let folder = tempfile::tempdir().unwrap();
+        let refused = RunBundle::of(&files.path("run"), folder.path()).unwrap_err();
         assert!(matches!(refused, BundleError::Outside(_)), "{refused}");
     }
 }

@@ -127,13 +127,26 @@ impl Files {
 
     /// Writes a capture at a port, with messages of both ends.
     pub(crate) fn capture(&self, name: &str, publisher: u16, run: RunId, start: i64) -> PathBuf {
+        self.capture_with(name, publisher, run, start, |_, _| {})
+    }
+
+    /// Writes the same capture, with frames that `change` may change: it gets the counter.
+    pub(crate) fn capture_with(
+        &self,
+        name: &str,
+        publisher: u16,
+        run: RunId,
+        start: i64,
+        change: impl Fn(i64, &mut Vec<u8>),
+    ) -> PathBuf {
         let path = self.path(name);
         let mut writer = CaptureWriter::new(File::create(&path).unwrap()).unwrap();
         let at =
             |nanos: i64| -> SystemTime { UNIX_EPOCH + Duration::from_nanos(nanos.cast_unsigned()) };
         for counter in 1..=MESSAGES {
             let sent = start + counter * CYCLE;
-            let there = frame(publisher, run.0, counter);
+            let mut there = frame(publisher, run.0, counter);
+            change(counter, &mut there);
             writer.write(at(sent + 10_000), &there).unwrap();
             // The group of the loopback has a version of its own.
             let back = frame(publisher + 1, 77, counter);
@@ -160,9 +173,10 @@ impl Files {
             text: TEXT,
             files,
             at_loopback,
+            card_stamps: &[],
             is_synchronized,
         };
-        collect(&request, &self.path("run"))
+        collect(&request, &self.path("run")).map(|it| it.description)
     }
 
     /// Collects files that must be refused, and returns the reason. Nothing may be written.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bundled;
+mod causality;
 mod collected;
 mod files;
 mod loops;

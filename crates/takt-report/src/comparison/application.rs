@@ -1,5 +1,7 @@
 //! Comparison of an application of a case.
 
+use takt_lab::EndRecord;
+
 use super::bound::ComparedBound;
 use super::late::LateAtEnd;
 use super::loss::LossShares;
@@ -23,8 +25,12 @@ pub struct ComparedDelay {
     pub above_bound: u64,
     /// Number of measured delays, of all messages.
     pub count: u64,
-    /// Nanoseconds by which a measured delay may exceed the bound ([`Resolution`](super::Resolution)).
+    /// Nanoseconds by which a measured delay may exceed the bound ([`Resolution`](super::Resolution)). For one way, the margin of the
+    /// clocks is part of it.
     pub resolution: i64,
+    /// Nanoseconds by which the clocks of both ends of the delay differ at most; `None` if nothing tells. 0 for round trips, which have
+    /// one clock.
+    pub clock_margin: Option<i64>,
 }
 
 impl ComparedDelay {
@@ -32,6 +38,26 @@ impl ComparedDelay {
     #[must_use]
     pub fn longest_nanos(&self) -> Option<f64> {
         self.longest.first().map(|it| it.nanos as f64)
+    }
+
+    /// Returns true if the clocks of both ends allow a verdict on the measurement: it is above the bound, or below it, whatever the
+    /// clocks differ.
+    #[must_use]
+    pub fn is_decidable(&self) -> bool {
+        let Some(margin) = self.clock_margin else {
+            return false;
+        };
+        let longest = self.longest.first();
+        let longest = longest.map(|it| it.nanos.saturating_add(margin));
+        // A delay above the bound is so by more than the margin.
+        margin == 0 || self.above_bound > 0 || longest.is_none_or(|it| !self.bound.is_below(it, 0))
+    }
+
+    /// Returns a measured value if the clocks of both ends allow to compare it with a limit, both in nanoseconds.
+    pub(crate) fn decided(&self, value: f64, limit: f64) -> Option<f64> {
+        let margin = self.clock_margin? as f64;
+        let is_clear = margin == 0.0 || (value - limit).abs() >= margin;
+        is_clear.then_some(value)
     }
 
     /// Returns true if the worst simulated delay of all messages is above the bound.
@@ -91,6 +117,8 @@ pub struct ComparedApplication {
     pub wake_up_latency_nanos: Option<f64>,
     /// Longest wake-up latency of the scenario for its nodes, in nanoseconds.
     pub allowed_latency_nanos: f64,
+    /// Counts of its ends.
+    pub ends: Vec<EndRecord>,
     /// Beginning of the first round trip, in nanoseconds since 1970, UTC.
     pub began: Option<i64>,
     /// Events of the run that can have delayed its messages, each with its place and count.
@@ -139,6 +167,7 @@ pub(crate) mod tests {
                 above_bound: 0,
                 count: 0,
                 resolution: 1,
+                clock_margin: Some(0),
             },
         };
         ComparedApplication {
@@ -155,12 +184,43 @@ pub(crate) mod tests {
             points: Vec::new(),
             wake_up_latency_nanos: None,
             allowed_latency_nanos: 0.0,
+            ends: Vec::new(),
             began: None,
             delayed_by: Vec::new(),
             late_wake_ups: Vec::new(),
             remarks: Vec::new(),
             is_damaged: false,
         }
+    }
+
+    #[test]
+    fn a_margin_of_clocks_leaves_delays_near_the_bound_without_a_verdict() {
+        let mut delay = application().round_trips[0].delay.clone();
+        let of = |delay: &mut ComparedDelay, nanos: i64, margin: Option<i64>| {
+            delay.clock_margin = margin;
+            delay.longest = vec![LongDelay {
+                nanos,
+                began: 0,
+                counter: 1,
+            }];
+            let resolution = margin.map_or(i64::MAX, |margin| margin + 1);
+            delay.above_bound = u64::from(delay.bound.is_below(nanos, resolution));
+            (delay.is_decidable(), delay.above_bound)
+        };
+        // The bound is 2 ms.
+        assert_eq!(of(&mut delay, 1_899_000, Some(100_000)), (true, 0));
+        assert_eq!(of(&mut delay, 1_901_000, Some(100_000)), (false, 0));
+        assert_eq!(of(&mut delay, 2_099_000, Some(100_000)), (false, 0));
+        assert_eq!(of(&mut delay, 2_101_000, Some(100_000)), (true, 1));
+        assert_eq!(of(&mut delay, 9_000_000, None), (false, 0));
+        assert_eq!(of(&mut delay, 1, None), (false, 0));
+        assert_eq!(of(&mut delay, 2_000_000, Some(0)), (true, 0));
+        assert_eq!(delay.decided(5.0, 4.0), Some(5.0));
+        delay.clock_margin = Some(2);
+        assert_eq!(
+            (delay.decided(5.0, 4.0), delay.decided(5.0, 2.0)),
+            (None, Some(5.0))
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use takt_calculus::{
 use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
 use takt_sim::RunOptions;
 
+use super::settings::CaseOffload;
 use super::times::RoundTripKind;
 
 /// Bound on a delay.
@@ -55,24 +56,35 @@ impl ComparedBound {
 /// Sound bounds of a scenario.
 pub(crate) struct CaseBounds {
     bounds: Result<ScenarioBounds, ScenarioBoundsError>,
+    /// True if nothing of the disciplines was done in software.
+    is_hardware: bool,
 }
 
 impl CaseBounds {
     /// Computes them with the analyses of the scenario, for Linux with as many frames in the driver as in the simulation.
-    pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
+    pub(crate) fn of(scenario: &Scenario, options: &RunOptions, offload: CaseOffload) -> Self {
         let analyses = &scenario.bounds.analyses;
         let driver_queue = u32::try_from(options.driver_queue.max(1)).unwrap_or(u32::MAX);
-        // Shapers are those of the kernel, and gates too where the scenario does not offload them.
-        let linux = Realisation::Software { driver_queue };
+        let is_hardware = offload == CaseOffload::Full;
+        let linux = match is_hardware {
+            // Frames are chosen by the network card.
+            true => Realisation::Linux { driver_queue },
+            // Shapers are those of the kernel, and gates too where the scenario does not offload them.
+            false => Realisation::Software { driver_queue },
+        };
         let sound = BoundsModel::Sound;
         Self {
+            is_hardware,
             bounds: scenario_bounds_with(scenario, sound, linux, analyses, &mut |_, _| {}),
         }
     }
 
     /// Returns the assumptions that Linux in software breaks, in words.
     pub(crate) fn broken(&self) -> &[&'static str] {
-        self.bounds.as_ref().map_or(&[], |it| &it.broken)
+        match &self.bounds {
+            Ok(bounds) if !self.is_hardware => &bounds.broken,
+            _ => &[],
+        }
     }
 
     /// Returns the assumptions in words.

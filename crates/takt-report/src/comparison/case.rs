@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use takt_analysis::SentStamp;
-use takt_analysis::{AnalysisError, DelaySample, RunAnalysis};
+use takt_analysis::{AnalysisError, DelaySample, SentStamp};
 use takt_control::TracePoint::{T2, T3, T6, T7};
 use takt_lab::run_directory::{RunApplication, RunCase};
-use takt_lab::{CaseRecord, EndRecord};
+use takt_lab::{CaptureRecord, CaseRecord, ClockAgreement, EndRecord};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use super::application::{
@@ -18,7 +17,7 @@ use super::late;
 use super::loss::LossShares;
 use super::measured::Measurement;
 use super::resolution::Resolution;
-use super::settings;
+use super::settings::{self, CaseOffload};
 use super::simulated::{self, CaseSimulation};
 use super::times::RoundTripKind;
 
@@ -45,6 +44,10 @@ pub struct ComparedCase {
     pub device: String,
     /// Time that captures have of sent frames. Delays on the wire begin there, in all three answers.
     pub sent_stamp: SentStamp,
+    /// Clocks that stamped the captures, each with its step.
+    pub capture_clocks: Vec<String>,
+    /// Resolution of measured times.
+    pub resolution: Resolution,
     /// Remarks of the run about the configuration, and counts of cross traffic.
     pub remarks: Vec<String>,
     /// Reason why the run had no result for this case.
@@ -65,29 +68,32 @@ impl ComparedCase {
         case: &RunCase,
         scenario: &Scenario,
         trim: u64,
-        resolution: Resolution,
+        (resolution, clocks): (Resolution, ClockAgreement),
         sink: &mut CaseSink<'_>,
     ) -> Self {
         let directory = run.join(&case.directory);
         let record = CaseRecord::read(&directory);
+        let resolution = resolution.of_case(clocks, record.as_ref().ok());
         // A case that has not run has no record, and no results either.
-        let has_offloads = record.as_ref().is_ok_and(|it| it.has_offloads);
-        let scenario = &settings::as_run(scenario, has_offloads);
+        let offload = record.as_ref().map_or(CaseOffload::None, CaseOffload::of);
+        let scenario = &settings::as_run(scenario, offload);
         // The default is that of long runs; a short run keeps at least four fifths of its messages.
         let trim = trim.min(case.messages / 10);
         let seed = case.seed.unwrap_or(scenario.simulation.seed);
-        let options = simulated::options(scenario, seed, case.messages, trim);
+        let options = simulated::options(scenario, seed, case.messages, trim, offload);
         let mut compared = Self {
             directory: case.directory.display().to_string(),
             settings: case.settings.clone(),
             messages: case.messages,
             seed,
             trim,
-            configuration: settings::of(scenario, &options),
+            configuration: settings::of(scenario, &options, offload),
             assumptions: Vec::new(),
             broken: Vec::new(),
             device: String::new(),
             sent_stamp: SentStamp::default(),
+            capture_clocks: Vec::new(),
+            resolution,
             remarks: Vec::new(),
             failure: case.failure.clone(),
             damage: None,
@@ -109,8 +115,9 @@ impl ComparedCase {
         };
         compared.device.clone_from(&record.device);
         compared.sent_stamp = record.sent_stamp;
+        compared.capture_clocks = capture_clocks(&record);
         compared.remarks = remarks(&record);
-        let bounds = CaseBounds::of(scenario, &options);
+        let bounds = CaseBounds::of(scenario, &options, offload);
         compared.assumptions = bounds.assumptions().to_vec();
         compared.broken = bounds.broken().to_vec();
         let simulation = CaseSimulation::of(scenario, options, record.sent_stamp);
@@ -236,9 +243,19 @@ impl Joined<'_> {
                     above_bound: against.above,
                     count: against.count,
                     resolution,
+                    clock_margin: Some(0),
                 },
             }
         });
+        // A message that arrives before it is sent tells that the clocks differ by more than their hosts have measured.
+        let margin = self.resolution.clock_margin();
+        let known = margin.and_then(|margin| u64::try_from(margin).ok());
+        let contradicts = |from, to| {
+            let found = measurement.run.impossible_delays(known.unwrap_or(0));
+            let mut ways = found.iter().map(|it| it.interval);
+            ways.any(|it| (it.from, it.to) == (from, to))
+        };
+        let clock_margin = margin.filter(|_| !contradicts(T2, T3) && !contradicts(T6, T7));
         let names = [
             ("one way on the wire", T2, T3, on_way, of_there),
             ("one way back on the wire", T6, T7, on_way_back, of_back),
@@ -252,9 +269,10 @@ impl Joined<'_> {
                     simulated: self.simulation.of_way(source),
                     measured: measurement.times(from, to),
                     longest: against.longest,
-                    above_bound: against.above,
+                    above_bound: clock_margin.map_or(0, |_| against.above),
                     count: against.count,
                     resolution,
+                    clock_margin,
                 },
             }
         });
@@ -264,7 +282,7 @@ impl Joined<'_> {
         let parts = others.filter_map(|it| measurement.times(it.from, it.to));
         let is_own = |it: &&EndRecord| it.application == of_run.name;
         let ends = self.record.ends.iter().filter(is_own);
-        let late = ends.map(|it| it.max_wake_up_latency_nanos).max();
+        let late = ends.clone().map(|it| it.max_wake_up_latency_nanos).max();
         let flows = scenario.flows().iter();
         let own = flows.filter(|it| {
             [FlowSource::Publish(index), FlowSource::Return(index)].contains(&it.source)
@@ -288,50 +306,32 @@ impl Joined<'_> {
             points: measurement.points(),
             wake_up_latency_nanos: late.map(|nanos| nanos as f64),
             allowed_latency_nanos: allowed.unwrap_or(0) as f64 / 1e3,
+            ends: ends.cloned().collect(),
             began: measurement.began,
             delayed_by: delays::of(self.record, &of_run.name, &measurement.run),
             late_wake_ups: late::of(&measurement.run, self.case.synchronized),
-            remarks: doubts(&measurement.run),
+            remarks: measurement.run.doubts(),
             is_damaged: measurement.run.files.iter().any(|it| it.damage.is_some()),
         })
     }
 }
 
-/// Returns what makes quantities of a measurement doubtful.
-fn doubts(run: &RunAnalysis) -> Vec<String> {
-    let mut lines = Vec::new();
-    for file in &run.files {
-        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(damage) = &file.damage {
-            lines.push(format!("{name} was not read to its end: {damage}"));
-        }
-        if file.lost > 0 {
-            lines.push(format!(
-                "{name} lacks {} trace points, because the memory was full",
-                file.lost
-            ));
-        }
+/// Returns the clocks of captures with the step of their times, each once, with the port if they differ.
+fn capture_clocks(record: &CaseRecord) -> Vec<String> {
+    let described = |it: &CaptureRecord| {
+        let step = it.resolution_nanos;
+        format!("{}, in steps of {step} ns", it.clock)
+    };
+    let mut captures = record.captures.iter();
+    let Some(first) = captures.next().map(described) else {
+        return Vec::new();
+    };
+    if captures.all(|it| described(it) == first) {
+        return vec![first];
     }
-    if run.losses.is_none() {
-        lines.push("Losses are unknown, because files are not complete.".to_owned());
-    }
-    for (point, count) in &run.missing_records {
-        lines.push(format!(
-            "{count} messages have no record at {point:?}, but at a later trace point"
-        ));
-    }
-    for it in run.intervals.iter().filter(|it| it.negative > 0) {
-        lines.push(format!(
-            "{} negative times, {}",
-            it.negative, it.interval.name
-        ));
-    }
-    lines.extend(delays::set_back(run));
-    if run.late_records > 0 {
-        let late = run.late_records;
-        lines.push(format!("{late} records came too late to be matched"));
-    }
-    lines
+    let captures = record.captures.iter();
+    let named = captures.map(|it| format!("{}: {}", it.port, described(it)));
+    named.collect()
 }
 
 /// Returns the remarks of a record.
@@ -339,6 +339,7 @@ fn remarks(record: &CaseRecord) -> Vec<String> {
     let mut lines = record.remarks.clone();
     for end in &record.ends {
         let of = delays::end_name(end);
+        lines.extend(delays::attempts(end));
         lines.extend(delays::skipped(end));
         lines.extend(delays::set(end));
         lines.extend(delays::not_sent(end));
@@ -392,6 +393,7 @@ pub(crate) mod tests {
             messages,
             seed: None,
             synchronized: true,
+            clocks: None,
             failure: None,
             applications: Vec::new(),
         };
@@ -402,7 +404,10 @@ pub(crate) mod tests {
                 &case,
                 file.scenario(),
                 u64::MAX,
-                Resolution::of(&RunDescription::new("x", "uml", BTreeMap::new(), 0)),
+                (
+                    Resolution::of(&RunDescription::new("x", "uml", BTreeMap::new(), 0)),
+                    ClockAgreement::One,
+                ),
                 &mut |_, _| {},
             );
             let damage = compared.damage.unwrap();
@@ -445,6 +450,8 @@ pub(crate) mod tests {
             broken: Vec::new(),
             device: String::new(),
             sent_stamp: SentStamp::default(),
+            capture_clocks: Vec::new(),
+            resolution: Resolution::of(&RunDescription::new("x", "uml", BTreeMap::new(), 0)),
             remarks: Vec::new(),
             failure: None,
             damage: None,

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use takt_lab::collect::BY_HAND;
-use takt_lab::run_directory::RunDescription;
+use takt_lab::link_faults;
+use takt_lab::run_directory::{RunCase, RunDescription};
+use takt_scenario::Scenario;
 
 /// Reason why a measured time says nothing about a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NotComparable {
     /// Ports kept the kernel's default.
     NoDisciplines,
@@ -14,6 +16,8 @@ pub enum NotComparable {
     OtherDisciplines,
     /// Links have no rate.
     NoLinkRate,
+    /// A port of a host has another link than the scenario: its speed or duplex, in words.
+    OtherLink(String),
 }
 
 impl NotComparable {
@@ -21,7 +25,8 @@ impl NotComparable {
     #[must_use]
     pub fn of(run: &RunDescription) -> Vec<Self> {
         let links = run.host.get("links");
-        let is_veth = links.is_some_and(|it| it.split(", ").any(|link| link == "veth"));
+        let is_virtual = |link: &str| ["veth", "netdevsim", "dummy", "tun"].contains(&link);
+        let is_veth = links.is_some_and(|it| it.split(", ").any(is_virtual));
         let no_rate = (is_veth || run.backend == "netns").then_some(Self::NoLinkRate);
         let lacking = match run.backend == BY_HAND {
             true => Self::OtherDisciplines,
@@ -30,11 +35,26 @@ impl NotComparable {
         let no_disciplines = (!run.disciplines).then_some(lacking);
         no_disciplines.into_iter().chain(no_rate).collect()
     }
+
+    /// Returns the reasons of a case that was made by hand, whose links have a rate: another speed than that of the scenario, or half
+    /// duplex.
+    #[must_use]
+    pub fn of_links(run: &RunDescription, case: &RunCase, scenario: &Scenario) -> Vec<Self> {
+        let is_by_hand = run.backend == BY_HAND && !Self::of(run).contains(&Self::NoLinkRate);
+        let faults = match is_by_hand {
+            true => link_faults(run, case, scenario),
+            false => Vec::new(),
+        };
+        faults.into_iter().map(Self::OtherLink).collect()
+    }
 }
 
 impl fmt::Display for NotComparable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::OtherLink(fault) => {
+                return write!(f, "The links are not those of the scenario: {fault}.");
+            }
             Self::NoDisciplines => {
                 "The run had no queueing disciplines: its ports kept the kernel's default."
             }

@@ -21,6 +21,7 @@ fn at_ends(record: &CaseRecord, application: &str) -> Vec<String> {
         lines.extend(skipped(end));
         lines.extend(set(end));
         lines.extend(not_sent(end));
+        lines.extend(withheld(end));
         // A loopback sends a dropped message again in its next cycle. A Publisher does not.
         lines.extend((end.end == "loopback").then(|| dropped(end)).flatten());
     }
@@ -51,6 +52,29 @@ pub(super) fn not_sent(end: &EndRecord) -> Option<String> {
     (errors > 0).then(|| format!("{of}: {errors} messages not sent: {error}"))
 }
 
+/// Returns the number of messages that were to be sent, with those that did not come to the kernel; `None` for records of earlier versions.
+pub(super) fn attempts(end: &EndRecord) -> Option<String> {
+    let (of, sent) = (end_name(end), end.sent);
+    let attempts = end.attempts?;
+    let count = |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |it| it.to_string());
+    let (unmade, overflowed) = (count(end.unmade), count(end.overflowed));
+    Some(format!(
+        "{of}: {attempts} messages to send, {sent} sent, {unmade} not made, {overflowed} without room in the queue of the link"
+    ))
+}
+
+/// Returns the number of messages that were not made, or had no room in the queue of the link, if any.
+fn withheld(end: &EndRecord) -> Option<String> {
+    let count = end
+        .unmade
+        .unwrap_or(0)
+        .saturating_add(end.overflowed.unwrap_or(0));
+    let of = end_name(end);
+    (count > 0).then(|| {
+        format!("{of}: {count} messages not made, or without room in the queue of the link")
+    })
+}
+
 /// Returns the number of messages that were dropped for their launch time, if any.
 pub(super) fn dropped(end: &EndRecord) -> Option<String> {
     let refused = [end.launch_refused, end.launch_invalid, end.launch_missed];
@@ -61,13 +85,11 @@ pub(super) fn dropped(end: &EndRecord) -> Option<String> {
 }
 
 /// Returns how often the clock went back at each trace point.
-pub(super) fn set_back(run: &RunAnalysis) -> Vec<String> {
+fn set_back(run: &RunAnalysis) -> Vec<String> {
     let points = run.points.iter().filter(|it| it.clock_steps > 0);
-    let line = |it: &takt_analysis::PointQuantities| {
-        let (count, point) = (it.clock_steps, it.point);
-        format!("the clock was set back {count} times at {point:?}")
-    };
-    points.map(line).collect()
+    points
+        .map(takt_analysis::PointQuantities::set_back)
+        .collect()
 }
 
 #[cfg(test)]
@@ -75,6 +97,30 @@ mod tests {
     use takt_lab::TrafficRecord;
 
     use super::*;
+
+    #[test]
+    fn counts_of_an_end_are_shown_as_far_as_they_are_known() {
+        let mut end = EndRecord {
+            application: "control".to_owned(),
+            end: "publisher".to_owned(),
+            sent: 7,
+            ..EndRecord::default()
+        };
+        assert_eq!((attempts(&end), withheld(&end)), (None, None));
+        (end.attempts, end.overflowed) = (Some(9), Some(2));
+        assert_eq!(
+            attempts(&end).as_deref(),
+            Some(
+                "publisher of control: 9 messages to send, 7 sent, ? not made, 2 without room in the queue of the link"
+            )
+        );
+        assert_eq!(
+            withheld(&end).as_deref(),
+            Some(
+                "publisher of control: 2 messages not made, or without room in the queue of the link"
+            )
+        );
+    }
 
     #[test]
     fn only_the_own_ends_delay_an_application() {

@@ -159,7 +159,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
                 ),
                 (
                     "measurement",
-                    way.and_then(|it| Some(it.measured.as_ref()?.delay.max)),
+                    way.and_then(|it| it.decided(it.measured.as_ref()?.delay.max, limit)),
                 ),
             ]
         }),

@@ -111,9 +111,15 @@ impl ComparedRun {
         let text = ScenarioFile::text(bytes, &name).map_err(mistaken)?;
         let file = ScenarioFile::parse(&text, &name).map_err(mistaken)?;
         let mut cases = Vec::with_capacity(description.cases.len());
+        let mut not_comparable = NotComparable::of(&description);
         for (index, case) in description.cases.iter().enumerate() {
             progress(index, description.cases.len());
             let scenario: Scenario = scenario(&file, case).map_err(mistaken)?;
+            for reason in NotComparable::of_links(&description, case, &scenario) {
+                if !not_comparable.contains(&reason) {
+                    not_comparable.push(reason);
+                }
+            }
             let mut of_case = |application: &str, delay: &DelaySample| {
                 sink(&RunSample {
                     run: directory,
@@ -127,14 +133,14 @@ impl ComparedRun {
                 case,
                 &scenario,
                 options.trim,
-                Resolution::of(&description),
+                (Resolution::of(&description), description.clocks(case)),
                 &mut of_case,
             ));
         }
         Ok(Self {
             directory: directory.to_owned(),
             about: file.scenario().description.clone(),
-            not_comparable: NotComparable::of(&description),
+            not_comparable,
             description,
             cases,
         })
@@ -176,6 +182,13 @@ impl ComparedRun {
     pub fn sent_stamp(&self) -> SentStamp {
         let mut ran = self.cases.iter().filter(|it| !it.device.is_empty());
         ran.next().map(|it| it.sent_stamp).unwrap_or_default()
+    }
+
+    /// Returns the resolution of measured times: that of the first case, because a run has one kind of clocks and captures.
+    #[must_use]
+    pub fn resolution(&self) -> Resolution {
+        let first = self.cases.first().map(|it| it.resolution);
+        first.unwrap_or_else(|| Resolution::of(&self.description))
     }
 
     /// Returns true if a file of a case cannot be read, or not to its end.

@@ -1,24 +1,54 @@
 //! Settings of a case in words, the same for bound, simulation and measurement.
 
+use takt_lab::CaseRecord;
 use takt_scenario::{
     Application, Discipline, Distribution, Flow, FlowSource, Node, NodeKind, Pattern, PortIndex,
     Queue, Scenario, Scheduler,
 };
 use takt_sim::{Loopback, Model, RunOptions};
 
-/// Returns the scenario as it ran. Without offloads, ETF gives frames to the device at the txtime less delta, and the kernel has the gates.
-pub(crate) fn as_run(scenario: &Scenario, has_offloads: bool) -> Scenario {
-    let mut scenario = scenario.clone();
-    if has_offloads {
-        return scenario;
+/// Work that devices did for disciplines in a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CaseOffload {
+    /// That of the scenario.
+    AsInScenario,
+    /// None: ETF gives frames to the device at the txtime less delta, and the kernel has the gates.
+    None,
+    /// All at the ports of hosts: launch times, gates without txtime-assist, and shapers. Bridges have those of the scenario.
+    Full,
+}
+
+impl CaseOffload {
+    /// Returns the work that the record of a case tells.
+    pub(crate) fn of(record: &CaseRecord) -> Self {
+        match (record.has_full_offload, record.has_offloads) {
+            (true, _) => Self::Full,
+            (false, true) => Self::AsInScenario,
+            (false, false) => Self::None,
+        }
     }
+}
+
+/// Returns the scenario as it ran.
+pub(crate) fn as_run(scenario: &Scenario, offload: CaseOffload) -> Scenario {
+    let mut scenario = scenario.clone();
+    let is_offloaded = match offload {
+        CaseOffload::AsInScenario => return scenario,
+        CaseOffload::None => false,
+        CaseOffload::Full => true,
+    };
     for port in &mut scenario.ports {
+        let node = scenario.nodes.get(port.node.0);
+        let is_host = node.is_some_and(|node| node.kind == NodeKind::Host);
+        if is_offloaded && !is_host {
+            continue;
+        }
         if let Scheduler::Taprio(taprio) = &mut port.discipline.scheduler {
-            taprio.offload = false;
+            taprio.offload = is_offloaded && taprio.txtime_assist.is_none();
         }
         for class in &mut port.discipline.classes {
             if let Queue::Etf(etf) = &mut class.queue {
-                etf.offload = false;
+                etf.offload = is_offloaded;
             }
         }
     }
@@ -26,7 +56,11 @@ pub(crate) fn as_run(scenario: &Scenario, has_offloads: bool) -> Scenario {
 }
 
 /// Returns names and values of the settings of a scenario and its simulation.
-pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Vec<(String, String)> {
+pub(crate) fn of(
+    scenario: &Scenario,
+    options: &RunOptions,
+    offload: CaseOffload,
+) -> Vec<(String, String)> {
     let mut settings: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
     for application in &scenario.applications {
@@ -80,6 +114,10 @@ pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Vec<(String, Stri
     });
     add("clocks", once(clocks));
     add("offload of ETF and TAPRIO", offloads(scenario));
+    if offload == CaseOffload::Full {
+        let shapers = "network cards of the hosts; bridges as hardware";
+        add("offload of CBS", shapers.to_owned());
+    }
     add(
         "model of the simulation",
         match options.model {

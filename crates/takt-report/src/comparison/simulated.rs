@@ -3,10 +3,12 @@
 use takt_analysis::SentStamp;
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario, SimulationOptions};
 use takt_sim::{
-    Delays, DropRates, Loopback, Message, MessageOutcome, Observer, Results, RunOptions, Simulation,
+    Delays, DropRates, Loopback, Message, MessageOutcome, Model, Observer, Results, RunOptions,
+    Simulation,
 };
 
 use super::loss::LossShares;
+use super::settings::CaseOffload;
 use super::times::{RoundTripKind, TimeSummary};
 
 /// Simulated delays.
@@ -74,8 +76,18 @@ impl Observer for WorstMessages {
 }
 
 /// Returns the options of the simulation of a run: its loopback sends its last message again, as that of the lab does.
-pub(crate) fn options(scenario: &Scenario, seed: u64, messages: u64, trim: u64) -> RunOptions {
+/// With all offloads, the devices have the disciplines: those of IEEE 802.1Q.
+pub(crate) fn options(
+    scenario: &Scenario,
+    seed: u64,
+    messages: u64,
+    trim: u64,
+    offload: CaseOffload,
+) -> RunOptions {
     let mut options = RunOptions::new(scenario);
+    if offload == CaseOffload::Full {
+        options.model = Model::Ieee;
+    }
     options.simulation = SimulationOptions {
         seed,
         cycles: messages.max(1),

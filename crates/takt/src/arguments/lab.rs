@@ -101,7 +101,10 @@ pub struct LabCollectArguments {
     /// Capture at the port of the loopback, whatever its name.
     #[arg(long, value_name = "FILE")]
     pub at_loopback: Vec<PathBuf>,
-    /// The clocks of the hosts are synchronized: compare times of both.
+    /// Capture whose packets the network card stamped (`tcpdump -j adapter_unsynced`); others have times of the kernel.
+    #[arg(long, value_name = "FILE")]
+    pub card_stamps: Vec<PathBuf>,
+    /// The clocks of the hosts are synchronized: compare times of both, also if their facts do not tell how far they differ.
     #[arg(long)]
     pub synchronized: bool,
     /// Print one JSON object.

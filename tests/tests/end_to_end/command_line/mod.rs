@@ -22,6 +22,7 @@ mod simulate;
 mod simulated_by_hand;
 mod state;
 mod tsn;
+mod two_hosts;
 
 use std::time::{Duration, Instant};
 

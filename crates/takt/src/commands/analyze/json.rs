@@ -61,6 +61,11 @@ fn file(file: &RunFile) -> Value {
         "records": Value::Object(points.collect()),
         "lost_records": file.lost,
         "skipped_packets": file.skipped,
+        "clock": match file.has_card_stamps {
+            true => "network card",
+            false => "system",
+        },
+        "step_ns": file.step_nanos,
         "damage": file.damage,
         "description": Value::Object(description.collect()),
         "late_wake_ups": late_wake_ups(&file.description),

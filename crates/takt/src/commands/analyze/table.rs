@@ -1,6 +1,6 @@
 //! Quantities for people.
 
-use takt_analysis::{LateWakeUp, RunAnalysis, RunFile};
+use takt_analysis::{LateWakeUp, RunAnalysis, RunFile, RunFileFormat};
 use takt_figures::number::{measured, trimmed};
 use takt_figures::{Column, Report, Table};
 
@@ -44,7 +44,20 @@ fn described(file: &RunFile) -> String {
     let points: Vec<String> = points
         .map(|(point, count)| format!("{point:?} {count}"))
         .collect();
-    format!("{}: {}", file.path.display(), points.join(", "))
+    let clock = match (file.has_card_stamps, file.format) {
+        (true, _) => "clock of the network card",
+        (false, RunFileFormat::Trace) => "clock of the system",
+        (false, RunFileFormat::Capture) => "stamps of the kernel",
+    };
+    let step = match file.step_nanos {
+        0 | 1 => String::new(),
+        step => format!(", in steps of {step} ns"),
+    };
+    format!(
+        "{}: {} ({clock}{step})",
+        file.path.display(),
+        points.join(", ")
+    )
 }
 
 /// Returns the times that captures have of sent frames.

@@ -5,8 +5,13 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use takt_control::ControlReport;
-use takt_lab::host::{HostFact, HostFiles, card_facts, clock_facts, host_facts, ptp_offset_nanos};
-use takt_lab::{EndRecord, LoopEnd, RunId, ScenarioApplication, ScenarioLoop, TraceNotes};
+use takt_lab::host::{
+    HostFact, HostFiles, PtpState, card_facts, clock_facts, clock_facts_at_end, host_facts,
+    ptp_state,
+};
+use takt_lab::{
+    EndRecord, LoopEnd, RunId, ScenarioApplication, ScenarioLoop, TraceNotes, ptp_clock_offset,
+};
 use takt_link::NetworkCard;
 use takt_rt::clock::realtime_nanos;
 use takt_rt::tai_offset::clock_status;
@@ -35,6 +40,8 @@ pub(super) struct RunFacts {
     settings: Vec<(String, String)>,
     boot: Option<String>,
     host: Vec<HostFact>,
+    /// Number of the network card's clock.
+    card_clock: Option<u32>,
 }
 
 /// Returns the id of the messages that an end sends, and the time until it may begin.
@@ -61,31 +68,42 @@ impl RunFacts {
         }
         let files = HostFiles::of_this_host();
         let mut host = host_facts(&files);
+        let mut card_clock = None;
         if let Some(interface) = &arguments.interface
             && let Some(card) = NetworkCard::of(interface)
         {
             host.extend(card_facts(&files, interface, &card));
+            card_clock = card.time_stamping.and_then(|it| it.clock);
             let found = disciplines(file.scenario(), control.index(), end, interface);
             host.push(("disciplines".to_owned(), found));
         }
-        host.extend(clock_facts(clock_status().as_ref(), ptp_offset()));
+        let of_card = card_clock.and_then(|index| ptp_clock_offset(index).ok());
+        host.extend(clock_facts(
+            clock_status().as_ref(),
+            ptp().as_ref(),
+            of_card,
+        ));
         Self {
             scenario_digest: TraceNotes::digest_of(text),
             settings: arguments.settings.clone(),
             boot: files.boot(),
             host,
+            card_clock,
         }
     }
 
     /// Returns the description of the trace, when the run has ended.
     pub(super) fn notes(
-        self,
+        mut self,
         run: RunId,
         control: &ScenarioLoop,
         end: LoopEnd,
         application: &ScenarioApplication,
         report: &ControlReport,
     ) -> TraceNotes {
+        let of_card = (self.card_clock).and_then(|index| ptp_clock_offset(index).ok());
+        self.host
+            .extend(clock_facts_at_end(ptp().as_ref(), of_card));
         TraceNotes {
             runs: match end {
                 LoopEnd::Publisher => vec![run],
@@ -147,16 +165,23 @@ fn disciplines(scenario: &Scenario, application: usize, end: LoopEnd, interface:
     reason
 }
 
-/// Returns the offset from the grandmaster, in nanoseconds, if ptp4l runs.
-fn ptp_offset() -> Option<i64> {
+/// Returns the answers of ptp4l, if it runs.
+fn ptp() -> Option<PtpState> {
     let socket = PTP_SOCKETS
         .into_iter()
         .find(|path| Path::new(path).exists())?;
-    let output = Command::new("pmc")
-        .args(["-u", "-b", "0", "-s", socket, "GET TIME_STATUS_NP"])
-        .env("PATH", search_path())
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    ptp_offset_nanos(&String::from_utf8_lossy(&output.stdout))
+    let ask = |question: &str| {
+        let output = Command::new("pmc")
+            .args(["-u", "-b", "0", "-s", socket, &format!("GET {question}")])
+            .env("PATH", search_path())
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    ptp_state(
+        &ask("TIME_STATUS_NP")?,
+        &ask("DEFAULT_DATA_SET")?,
+        &ask("PORT_PROPERTIES_NP")?,
+    )
 }

@@ -1,7 +1,7 @@
 //! `takt lab bundle DIRECTORY`.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Report};
@@ -13,21 +13,32 @@ use takt_report::{ComparedRun, ComparisonOptions, Requirement, RunReport};
 use crate::arguments::LabBundleArguments;
 use crate::{explain, output};
 
+/// Beginning of the name of the folder in which files are made ready, beside the archive: they may be as long as the run.
+const STAGING: &str = ".takt-bundle-";
+
 pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let directory = &arguments.directory;
-    let mut bundle = RunBundle::of(directory).map_err(|error| explained(&error))?;
+    let file = match &arguments.file {
+        Some(file) => file.clone(),
+        None => default_file(directory),
+    };
+    // A file that is there may be another run, or no bundle at all.
+    if file.exists() {
+        return Err(unwritten(&file, &std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let beside = file.parent().filter(|it| !it.as_os_str().is_empty());
+    let staging = tempfile::Builder::new()
+        .prefix(STAGING)
+        .tempdir_in(beside.unwrap_or(Path::new(".")))
+        .map_err(|error| unwritten(&file, &error))?;
+    let mut bundle = RunBundle::of(directory, staging.path()).map_err(|error| explained(&error))?;
     let options = ComparisonOptions::default();
     // Verdicts are those of the packed files: nothing else of the directory can come into them, and whoever unpacks the archive gets
     // the same.
-    let unpacked = tempfile::tempdir().into_diagnostic()?;
-    bundle
-        .unpack(unpacked.path())
-        .map_err(|error| explained(&error))?;
-    let run = ComparedRun::read(unpacked.path(), &options, &mut |_, _| {}, &mut |_| {});
+    let run = ComparedRun::read(staging.path(), &options, &mut |_, _| {}, &mut |_| {});
     let mut run = run.map_err(|error| {
         explain::with_help(error, "`takt report` of this directory tells more.")
     })?;
-    drop(unpacked);
     // The page shows the path.
     run.directory = PathBuf::from("run");
     let runs = [run];
@@ -35,41 +46,52 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let mut lines = Rows::new(|line: String| rows.extend([line.as_str(), "\n"]), true);
     takt_report::print(&runs[0], &Requirement::ALL, &mut lines).into_diagnostic()?;
     drop(lines);
-    bundle.add("verdicts.jsonl", rows.into_bytes());
     let page = RunReport::of(&runs, &Requirement::ALL, false).html();
-    bundle.add("report.html", page.into_bytes());
+    let added = bundle.add("verdicts.jsonl", rows.as_bytes());
+    let added = added.and_then(|()| bundle.add("report.html", page.as_bytes()));
+    added.map_err(|error| explained(&error))?;
 
     let names = PrivateNames::of_this_host().without(&arguments.allow);
-    let archive = bundle.archive(&names).map_err(|error| explained(&error))?;
-    let file = match &arguments.file {
-        Some(file) => file.clone(),
-        None => default_file(directory),
-    };
-    // A file that is there may be another run, or no bundle at all.
-    let created = File::create_new(&file).and_then(|mut file| file.write_all(&archive));
-    created.map_err(|error| {
-        let help = "Name another file with --to, and check for free space.";
-        explain::with_help(format!("cannot write {}: {error}", file.display()), help)
-    })?;
-    let count = bundle.names().count();
+    bundle.check(&names).map_err(|error| explained(&error))?;
+    let length = written(&bundle, &file)?;
+    let files: Vec<String> = bundle.names().collect();
+    let count = files.len();
     let left_out = bundle.left_out();
     output::tell(
         arguments.json,
         || {
             json!({
                 "file": file.display().to_string(),
-                "bytes": archive.len(),
-                "files": bundle.names().collect::<Vec<_>>(),
+                "bytes": length,
+                "files": files,
                 "packetsLeftOut": left_out,
             })
         },
         format_args!(
-            "{}: {count} files, {} bytes; {left_out} packets of captures are not of the run and were left out",
-            file.display(),
-            archive.len()
+            "{}: {count} files, {length} bytes; {left_out} packets of captures are not of the run and were left out",
+            file.display()
         ),
     );
     Ok(())
+}
+
+/// Writes the archive, or nothing.
+fn written(bundle: &RunBundle, file: &Path) -> miette::Result<u64> {
+    let created = File::create_new(file).map_err(|error| unwritten(file, &error))?;
+    let mut output = BufWriter::new(created);
+    bundle.archive(&mut output).map_err(|error| {
+        // Half an archive would look like one.
+        let _ = std::fs::remove_file(file);
+        match error {
+            BundleError::Write(error) => unwritten(file, &error),
+            error => explained(&error),
+        }
+    })
+}
+
+fn unwritten(file: &Path, error: &std::io::Error) -> Report {
+    let help = "Name another file with --to, and check for free space.";
+    explain::with_help(format!("cannot write {}: {error}", file.display()), help)
 }
 
 /// Returns the directory's own name with `.tar` behind it, in the current directory.

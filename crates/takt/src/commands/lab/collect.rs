@@ -1,16 +1,22 @@
 //! `takt lab collect DIRECTORY FILE...`.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use miette::Report;
 use serde_json::json;
 use takt_analysis::RunFileFormat;
+use takt_lab::ClockAgreement;
 use takt_lab::collect::{CollectError, CollectRequest, collect};
 
 use super::advice;
 use crate::arguments::LabCollectArguments;
 use crate::commands::control_loop::is_scenario;
 use crate::{explain, output, scenario_file};
+
+/// Most bytes of a file that are read to find out whether it is a scenario.
+const LONGEST_SCENARIO: u64 = 1 << 20;
 
 pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
     let (scenarios, files): (Vec<_>, Vec<_>) = arguments
@@ -25,15 +31,18 @@ pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
         text: &text,
         files: &files,
         at_loopback: &arguments.at_loopback,
+        card_stamps: &arguments.card_stamps,
         is_synchronized: arguments.synchronized,
     };
     let directory = &arguments.directory;
-    let run = collect(&request, directory).map_err(|error| explained(&error, directory))?;
+    let collected = collect(&request, directory).map_err(|error| explained(&error, directory))?;
+    let run = &collected.description;
     let case = run.cases.first();
     let names = case.iter().flat_map(|case| &case.applications);
     let names: Vec<&str> = names.map(|it| it.name.as_str()).collect();
     let messages = case.map_or(0, |case| case.messages);
     let synchronized = case.is_some_and(|case| case.synchronized);
+    let clocks = case.map_or_else(ClockAgreement::default, |case| run.clocks(case));
     if arguments.json {
         output::line(json!({
             "directory": directory.display().to_string(),
@@ -42,13 +51,24 @@ pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
             "applications": names,
             "messages": messages,
             "synchronized": synchronized,
+            "clock_margin_ns": clocks.margin_nanos(),
             "disciplines": run.disciplines,
+            "doubts": collected.doubts,
         }));
         return Ok(());
     }
-    let clocks = match synchronized {
-        true => "one clock, or synchronized ones",
-        false => "clocks that are not synchronized: no times of one way (--synchronized)",
+    let clocks = match clocks {
+        ClockAgreement::One => "one clock".to_owned(),
+        ClockAgreement::Within { margin_nanos } => format!(
+            "clocks that differ by {:.3} \u{b5}s at most, as both hosts measured",
+            margin_nanos as f64 / 1e3
+        ),
+        ClockAgreement::Unknown if synchronized => {
+            "clocks that differ by an unknown time: times of one way have no verdict".to_owned()
+        }
+        ClockAgreement::Unknown => {
+            "clocks that are not synchronized: no times of one way (--synchronized)".to_owned()
+        }
     };
     output::line(format_args!(
         "{}: {} of {}, {messages} messages, {clocks}",
@@ -61,6 +81,9 @@ pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
             "the ports did not have the disciplines of the scenario, or could not be compared with it: times are not comparable \
              with bounds (`takt report` shows the facts)",
         );
+    }
+    for doubt in &collected.doubts {
+        output::warning(doubt);
     }
     output::line(format_args!(
         "takt report {0}; takt analyze {0}",
@@ -75,7 +98,16 @@ fn is_scenario_file(path: &Path) -> bool {
         return false;
     }
     let is_toml = path.extension().is_some_and(|it| it == "toml");
-    is_toml || std::fs::read(path).is_ok_and(|content| is_scenario(&content))
+    is_toml || beginning(path).is_ok_and(|content| is_scenario(&content))
+}
+
+/// Returns the beginning of a file, which may be very long: as much as a scenario may have.
+fn beginning(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?
+        .take(LONGEST_SCENARIO)
+        .read_to_end(&mut content)?;
+    Ok(content)
 }
 
 fn only_scenario(scenarios: &[PathBuf]) -> miette::Result<&Path> {
@@ -144,6 +176,18 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
         CollectError::ForeignCapture { .. } => {
             "Capture at the interface of the run while it goes on, with all EtherTypes and VLANs: `tcpdump -i INTERFACE -w FILE`. \
              Or leave the file out."
+        }
+        CollectError::Strangers { .. } => {
+            "Another device sends with this PublisherId. Keep the packets of both hosts only: \
+             `tcpdump -r FILE -w NEW 'ether src ADDRESS or ether src ADDRESS'`."
+        }
+        CollectError::OtherClock { .. } => {
+            "A capture has the times of the kernel, in UTC (tcpdump without -j), unless --card-stamps FILE tells that the network card \
+             stamped it. If the clock of the host was set in the run, run again."
+        }
+        CollectError::NotSynchronized { .. } => {
+            "Leave out --synchronized: round trips need no common clock. For times of one way, synchronize the clocks (ptp4l and \
+             phc2sys, CLOCK_TAI included) and run again."
         }
         CollectError::SamePort { .. } => {
             "Name the one at the port of the loopback with --at-loopback FILE, or leave one out."

@@ -1,0 +1,92 @@
+//! Order of the times of a run: no message is at a place before it is at an earlier one.
+
+use std::path::PathBuf;
+
+use takt_analysis::{AnalysisOptions, CapturePort, ImpossibleDelays, RunAnalysis, TraceInterval};
+use takt_control::TracePoint;
+
+use super::captures::{AssignedCaptures, PairCaptures};
+use super::error::CollectError;
+use super::traces::TracePair;
+use crate::clock_agreement::ClockAgreement;
+
+/// Analyzes the files of each application as the report does. Files whose times contradict each other are refused; a few impossible times
+/// are doubts, which are returned for people. Clocks that differ by more than their hosts have told are taken as unknown.
+pub(super) fn check(
+    pairs: &mut [TracePair],
+    assigned: &AssignedCaptures,
+) -> Result<Vec<String>, CollectError> {
+    let mut doubts = Vec::new();
+    for (pair, own) in pairs.iter_mut().zip(&assigned.of_pairs) {
+        let files = files(pair, assigned, *own);
+        let options = AnalysisOptions {
+            trim: 0,
+            synchronized: pair.is_synchronized,
+        };
+        let run = RunAnalysis::of(&files, &options)?;
+        let margin = pair.clocks.margin_nanos().unwrap_or(0);
+        for delays in run.impossible_delays(margin) {
+            let crosses = delays.interval.crosses_hosts();
+            if delays.are_most() {
+                return Err(refusal(&run, &delays));
+            }
+            if crosses && pair.clocks != ClockAgreement::One {
+                pair.clocks = ClockAgreement::Unknown;
+            }
+        }
+        let application = &pair.publisher.notes.end.application;
+        let lines = run.doubts().into_iter();
+        doubts.extend(lines.map(|line| format!("{application}: {line}")));
+    }
+    Ok(doubts)
+}
+
+/// Returns the files of an application, with the ports of its captures.
+fn files(
+    pair: &TracePair,
+    assigned: &AssignedCaptures,
+    own: PairCaptures,
+) -> Vec<(PathBuf, CapturePort)> {
+    let (publisher_id, loopback_id) = pair.publisher.notes.publisher_ids;
+    let port = |is_loopback, has_card_stamps| CapturePort {
+        is_loopback,
+        publisher_id: Some(publisher_id.to_string()),
+        loopback_id: Some(loopback_id.to_string()),
+        has_card_stamps,
+    };
+    let traces = [&pair.publisher.path, &pair.loopback.path];
+    let traces = traces.map(|path| (path.clone(), CapturePort::default()));
+    let captures = [(own.publisher, false), (own.loopback, true)];
+    let captures = captures.into_iter().filter_map(|(index, is_loopback)| {
+        let capture = assigned.captures.get(index?)?;
+        let port = port(is_loopback, capture.has_card_stamps);
+        Some((capture.path.clone(), port))
+    });
+    traces.into_iter().chain(captures).collect()
+}
+
+fn refusal(run: &RunAnalysis, delays: &ImpossibleDelays) -> CollectError {
+    let TraceInterval { from, to, .. } = delays.interval;
+    let (first, second) = (file_of(run, from), file_of(run, to));
+    let delays = *delays;
+    match delays.interval.crosses_hosts() {
+        true => CollectError::NotSynchronized {
+            first,
+            second,
+            delays,
+        },
+        false => CollectError::OtherClock {
+            first,
+            second,
+            delays,
+        },
+    }
+}
+
+/// Returns the path of the file that has a trace point.
+fn file_of(run: &RunAnalysis, point: TracePoint) -> PathBuf {
+    let mut files = run.files.iter();
+    let has = |(found, _): &(TracePoint, u64)| *found == point;
+    let file = files.find(|file| file.points.iter().any(has));
+    file.map_or_else(PathBuf::new, |file| file.path.clone())
+}
