@@ -13,7 +13,7 @@ use crate::observer::{DelaySample, SampleObserver};
 use crate::quantities::{IntervalQuantities, PointLoss, PointQuantities, RunAnalysis, RunFile};
 use crate::source::{CapturePort, Records, RunSource};
 use crate::statistics::ExactStatistics;
-use crate::survey::is_after;
+use crate::survey::{PointSurvey, is_after};
 use crate::window::{MessageTimes, Window};
 
 /// Number of records that are read of each file before they are counted. The window has room for more counters, so that
@@ -159,10 +159,10 @@ impl Counting {
         let mut surveys = BTreeMap::new();
         for source in sources {
             for (point, survey) in &source.points {
-                if let Some((first, _)) = surveys.insert(*point, (&source.path, survey)) {
+                if let Some((first, _)) = surveys.insert(*point, (source, survey)) {
                     return Err(AnalysisError::SamePoint {
                         point: *point,
-                        first: first.clone(),
+                        first: first.path.clone(),
                         second: source.path.clone(),
                     });
                 }
@@ -195,9 +195,10 @@ impl Counting {
         // Each interval has delays and jitter, each point has spacings: together they stay within the limit.
         let series = intervals.len() * 2 + surveys.len();
         let statistics = || ExactStatistics::with_limit(ExactStatistics::MEMORY / series);
-        let point = |(point, (_, survey)): (&TracePoint, &(_, &crate::survey::PointSurvey))| {
+        let point = |(point, (source, survey)): (&TracePoint, &(&RunSource, &PointSurvey))| {
             let quantities = PointQuantities {
                 point: *point,
+                sent_stamp: source.sent_stamp(*point),
                 counters: CounterStatistics::default(),
                 spacing: statistics(),
                 clock_steps: survey.backward,

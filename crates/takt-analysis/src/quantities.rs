@@ -6,6 +6,7 @@ use takt_control::TracePoint;
 
 use crate::counters::CounterStatistics;
 use crate::interval::TraceInterval;
+use crate::sent_stamp::SentStamp;
 use crate::source::RunFileFormat;
 use crate::statistics::ExactStatistics;
 
@@ -40,6 +41,15 @@ impl RunAnalysis {
     pub fn lost(&self) -> Option<u64> {
         let losses = self.losses.as_ref()?;
         Some(losses.iter().map(|loss| loss.count).sum())
+    }
+
+    /// Returns the time at which the round trip on the wire begins, that of T2; `None` without a capture at the Publisher's port.
+    #[must_use]
+    pub fn sent_stamp(&self) -> Option<SentStamp> {
+        let mut points = self.points.iter();
+        points
+            .find(|it| it.point == TracePoint::T2)
+            .and_then(|it| it.sent_stamp)
     }
 }
 
@@ -82,6 +92,8 @@ pub struct PointLoss {
 pub struct PointQuantities {
     /// Trace point.
     pub point: TracePoint,
+    /// Time that the records of T2 and T6 are; `None` at the other trace points.
+    pub sent_stamp: Option<SentStamp>,
     /// Messages; missed, repeated and reordered counters.
     pub counters: CounterStatistics,
     /// Inter-frame spacing, in nanoseconds.

@@ -10,6 +10,7 @@ use takt_control::{TracePoint, TraceRecord};
 
 use crate::capture::{CapturedMessages, Sender};
 use crate::error::AnalysisError;
+use crate::sent_stamp::SentStamp;
 use crate::survey::{PointSurvey, SenderSurvey};
 
 /// Format of a file.
@@ -48,6 +49,8 @@ pub struct CapturePort {
     pub publisher_id: Option<String>,
     /// PublisherId of the loopback, as text.
     pub loopback_id: Option<String>,
+    /// Time that the capture has of sent frames. By default, it is unknown.
+    pub sent_stamp: SentStamp,
     /// True if the network card stamped the packets, with a clock of its own: its times are compared with those of cards only.
     pub has_card_stamps: bool,
 }
@@ -72,6 +75,8 @@ pub(crate) struct RunSource {
     utc_offset: i64,
     /// Trace points of the senders of a capture.
     roles: Vec<Option<TracePoint>>,
+    /// Time that a capture has of sent frames.
+    sent_stamp: Option<SentStamp>,
 }
 
 /// Records of a file, with times in UTC. They end at damage.
@@ -109,6 +114,7 @@ impl RunSource {
             utc_offset: tai_offset.unwrap_or(0).saturating_mul(1_000_000_000),
             description: header.description,
             roles: Vec::new(),
+            sent_stamp: None,
         };
         for record in &mut reader {
             match record {
@@ -144,7 +150,16 @@ impl RunSource {
             has_card_stamps: port.has_card_stamps,
             utc_offset: 0,
             roles,
+            sent_stamp: Some(port.sent_stamp),
         })
+    }
+
+    /// Returns the time that the file has of frames that a port sends; `None` for a trace, and for points at which none is sent.
+    pub(crate) fn sent_stamp(&self, point: TracePoint) -> Option<SentStamp> {
+        match point {
+            TracePoint::T2 | TracePoint::T6 => self.sent_stamp,
+            _ => None,
+        }
     }
 
     /// Reads the file again.

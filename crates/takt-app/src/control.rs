@@ -5,8 +5,8 @@
 
 pub use takt_control::{
     ControlApplication, ControlCycle, ControlError, ControlLoop, ControlOptions, ControlReport,
-    Deadline, LoopEnding, LoopPhases, Preparation, Reaction, RealTimeOptions, ReceivedMessage,
-    Sending, SentMessage, Trace, TracePoint, TraceRecord,
+    Deadline, KernelQueue, LoopEnding, LoopPhases, Preparation, Reaction, RealTimeOptions,
+    ReceivedMessage, Sending, SentMessage, Trace, TracePoint, TraceRecord,
 };
 #[cfg(feature = "toml")]
 pub use takt_pubsub::configuration::from_toml;

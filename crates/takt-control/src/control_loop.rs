@@ -71,7 +71,7 @@ impl ControlLoop {
             Sending::LaunchTime { mode, .. } => Some(mode),
             _ => None,
         };
-        let sender = writer_group_link(connection, group, &link)?;
+        let mut sender = writer_group_link(connection, group, &link)?;
         let receivers = reader_links(connection, &link)?;
         let data_sets = &configuration.published_data_sets;
         let group = WriterGroup::new(connection, group, data_sets, source)?;
@@ -84,6 +84,11 @@ impl ControlLoop {
         let subscriber = Subscriber::new(connection, standalone, &mut noting)?;
         inputs.check(options.deadline.reaction)?;
         let interval = group.publishing_interval();
+        let link = &mut sender.options;
+        if link.send_room.is_none() && link.socket_buffer.is_none() {
+            let queue = options.kernel_queue;
+            link.send_room = queue.cycles(interval, options.phases, options.sending, link);
+        }
         let cyclic = Cyclic::new(interval)?
             .with_base_time(Clock::Tai, options.base_time_nanos)
             .with_spin(options.real_time.spin);

@@ -22,6 +22,7 @@ mod control_loop;
 mod deadline;
 mod error;
 mod inputs;
+mod kernel_queue;
 mod late_limit;
 mod options;
 mod report;
@@ -35,6 +36,7 @@ pub use application::{ControlApplication, ControlCycle, ReceivedMessage, SentMes
 pub use control_loop::ControlLoop;
 pub use deadline::{Deadline, Reaction};
 pub use error::ControlError;
+pub use kernel_queue::KernelQueue;
 pub use options::ControlOptions;
 pub use report::{ControlReport, LoopEnding};
 pub use schedule::{LoopPhases, Sending};

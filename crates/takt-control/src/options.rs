@@ -4,6 +4,7 @@ use takt_link::{LinkOptions, ReceiveClock};
 use takt_wakeup::RealTimeOptions;
 
 use crate::deadline::Deadline;
+use crate::kernel_queue::KernelQueue;
 use crate::schedule::{LoopPhases, Sending};
 
 /// Options of a control loop.
@@ -15,6 +16,8 @@ pub struct ControlOptions {
     pub phases: LoopPhases,
     /// Time at which messages leave.
     pub sending: Sending,
+    /// Room for messages in the kernel, unless the options of the links have it.
+    pub kernel_queue: KernelQueue,
     /// Beginning of cycle 0: nanoseconds of CLOCK_TAI. Loops with the same base time and cycle begin their cycles together.
     pub base_time_nanos: i64,
     /// Number of cycles after which the loop ends; `None`: it runs until it is stopped.
@@ -38,6 +41,7 @@ impl Default for ControlOptions {
             },
             phases: LoopPhases::default(),
             sending: Sending::Immediate,
+            kernel_queue: KernelQueue::default(),
             base_time_nanos: 0,
             cycles: None,
             drain_cycles: 0,

@@ -292,7 +292,7 @@ impl Running {
         let (messages, error) = match links.sender.flush() {
             Ok(messages) => (Some(messages), None),
             // The application learns of a message without room, too.
-            Err(LinkError::Full) => (Some(0), Some(LinkError::Full)),
+            Err(error @ (LinkError::Full | LinkError::Incomplete { .. })) => (Some(0), Some(error)),
             Err(error) => (None, Some(error)),
         };
         if let Some(messages) = messages {

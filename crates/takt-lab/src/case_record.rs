@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use takt_analysis::SentStamp;
 use takt_control::ControlReport;
 use takt_pubsub::LossCause;
 
@@ -45,18 +46,6 @@ pub struct CaseRecord {
     pub cross_traffic: Vec<TrafficRecord>,
     /// Captures, one per port.
     pub captures: Vec<CaptureRecord>,
-}
-
-/// Time that captures have of a frame that a port sends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SentStamp {
-    /// Time at which the driver gets the frame, a software time stamp. The frame leaves later: by the wait in the card's queue, for its
-    /// launch time, and for its gate.
-    #[default]
-    Driver,
-    /// Time of the first bit on the wire, by the clock of the device.
-    FirstBit,
 }
 
 /// Clock that stamped the packets of a capture.

@@ -49,7 +49,7 @@ pub mod uml;
 pub use application::ScenarioApplication;
 pub use backend::Backend;
 pub use case_record::{
-    CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, SentStamp, StampClock, TrafficRecord,
+    CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, StampClock, TrafficRecord,
 };
 pub use clock_agreement::ClockAgreement;
 pub use error::LabError;

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use takt_analysis::{AnalysisError, AnalysisOptions, CapturePort, PointLoss, RunAnalysis};
+use takt_analysis::{
+    AnalysisError, AnalysisOptions, CapturePort, PointLoss, RunAnalysis, SentStamp,
+};
 use takt_control::TracePoint;
 use takt_statistics::Quantile;
 
+use crate::case_record::CaseRecord;
 use crate::run_directory::{RunApplication, RunCase};
 
 /// Summary of an application.
@@ -49,8 +52,11 @@ impl RunApplication {
     /// Returns the files of the application for an analysis, and the ports of the captures.
     #[must_use]
     pub fn files(&self, case: &Path) -> Vec<(PathBuf, CapturePort)> {
+        // The record of the case tells how its captures were made.
+        let sent_stamp = CaseRecord::read(case).map_or(SentStamp::Unknown, |it| it.sent_stamp);
         let [of_publisher, of_loopback] = self.card_stamps;
         let port = |is_loopback| CapturePort {
+            sent_stamp,
             is_loopback,
             publisher_id: Some(self.publisher_id.to_string()),
             loopback_id: Some(self.loopback_id.to_string()),

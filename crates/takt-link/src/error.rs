@@ -52,6 +52,19 @@ pub enum LinkError {
     /// The batch is full, and the operating system takes no message. Try again later, or give up the message.
     #[error("the queue is full")]
     Full,
+    /// The messages of a flush belong together, such as the chunks of a long message, and the kernel takes only a part of them
+    /// although no other one waits. All are of no use; the rest is discarded and counted.
+    #[error(
+        "the kernel takes only {taken} of {messages} messages that belong together, although no other one waits: {limit}"
+    )]
+    Incomplete {
+        /// Number of messages that were sent.
+        taken: usize,
+        /// Number of messages of the flush.
+        messages: usize,
+        /// Limit of the kernel.
+        limit: &'static str,
+    },
     /// The link is down. Queued messages are discarded and counted, because late process data is worthless.
     #[error("the link is down: {0}")]
     Down(DownReason),

@@ -61,7 +61,7 @@ pub use frames::{FrameListener, FrameSender, HeardFrame};
 pub use interface::interface_name;
 pub use launch_time::LaunchTime;
 pub use link::{Receiver, Sender};
-pub use network_card::{NetworkCard, TimeStamping};
+pub use network_card::{NetworkCard, TimeStamping, transmit_report_delay};
 pub use options::{
     Content, LaunchMode, LinkOptions, MqttOptions, MqttResource, MqttVersion, ReceiveClock,
     WithoutRoom,

@@ -4,7 +4,7 @@ use crate::error::LinkError;
 use crate::options::LinkOptions;
 
 // One call of `sendmmsg` takes no more (UIO_MAXIOV of the kernel).
-const MAX_BATCH: usize = 1024;
+pub(crate) const MAX_BATCH: usize = 1024;
 
 /// Returns the size of batches in the options.
 ///
@@ -14,6 +14,17 @@ pub(crate) fn batch(options: &LinkOptions) -> Result<usize, LinkError> {
     match options.batch {
         batch @ 1..=MAX_BATCH => Ok(batch),
         batch => Err(LinkError::option("batch", batch, "1 to 1024 messages")),
+    }
+}
+
+/// Checks the number of flushes whose messages may wait.
+///
+/// # Errors
+/// [`LinkError::Option`].
+pub(crate) fn send_room(options: &LinkOptions) -> Result<(), LinkError> {
+    match options.send_room {
+        Some(0) => Err(LinkError::option("send_room", 0, "1 flush or more")),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Network card behind an interface: its driver, and the time stamps that it makes.
 
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
@@ -52,6 +53,17 @@ impl NetworkCard {
     }
 }
 
+/// Returns the time after which the network card of the interface with this name reports a sent frame at the latest
+/// (`ETHTOOL_GCOALESCE`): until then, the kernel counts the frame as one that waits. It is 0 if the driver does not tell.
+#[must_use]
+pub fn transmit_report_delay(interface: &str) -> Duration {
+    let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
+    let answer = socket_with(family, kind, SocketFlags::CLOEXEC, None)
+        .and_then(|socket| ethtool::coalescing(socket.as_fd(), interface));
+    let [received, sent] = answer.unwrap_or_default();
+    Duration::from_micros(received.max(sent).into())
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -65,6 +77,8 @@ mod tests {
         let stamping = card.time_stamping.unwrap();
         assert_eq!(stamping.flags & 0b1_1000, 0b1_1000, "{card:?}");
         assert_eq!(stamping.clock, None);
+        assert_eq!(transmit_report_delay("lo"), Duration::ZERO);
+        assert_eq!(transmit_report_delay("takt-none"), Duration::ZERO);
         assert_eq!(NetworkCard::of("takt-none"), None);
         assert_eq!(NetworkCard::of("a name that is longer than any"), None);
     }

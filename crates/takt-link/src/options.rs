@@ -25,6 +25,11 @@ pub struct LinkOptions {
     pub priority: Option<u32>,
     /// `opc.udp`, `opc.eth`: size of the kernel's buffer in bytes, for sending or receiving. `None`: the system's default.
     pub socket_buffer: Option<usize>,
+    /// `opc.udp`, `opc.eth`: greatest number of flushes whose messages wait in the kernel at a time, in the queueing discipline and
+    /// in the queue of the network card, 1 or more. Further messages are [without room](WithoutRoom). It sets the size of the socket's buffer
+    /// by the largest flush so far, unless `socket_buffer` does. The kernel counts memory, and never less than 4 608 bytes:
+    /// four to six short messages. `None`: as much as the system's buffer takes, about 140 messages.
+    pub send_room: Option<usize>,
     /// `opc.udp`, `opc.eth`: mode in which messages are sent with their launch time (SO_TXTIME, CLOCK_TAI), for a queueing
     /// discipline such as ETF; `None`: they are sent without. It needs CAP_NET_ADMIN. Messages committed without a launch time
     /// are sent without one, and ETF drops them. Messages that the queueing discipline drops are counted by their cause
@@ -56,6 +61,7 @@ impl Default for LinkOptions {
             multicast_loopback: true,
             priority: None,
             socket_buffer: None,
+            send_room: None,
             launch_times: None,
             receive_times: None,
             without_room: WithoutRoom::Keep,
@@ -73,7 +79,9 @@ pub enum WithoutRoom {
     /// They stay queued, and leave in their order when there is room: for messages each of which counts.
     Keep,
     /// They are discarded, and counted in [`LinkCounters::overflowed`](crate::LinkCounters::overflowed): for messages
-    /// that the next one replaces. A message never waits for the flush of a newer one.
+    /// that the next one replaces. A message never waits for the flush of a newer one. The messages of a flush, such as the
+    /// chunks of a long one, leave together or not at all: the socket's buffer has room for all of them. If the kernel still
+    /// takes only a part although nothing else waits, the error is [`LinkError::Incomplete`](crate::LinkError::Incomplete).
     Discard,
     /// A message that is alone in its flush is discarded, as with `Discard`, because the next one replaces it. Several
     /// ones stay queued, as with `Keep`: otherwise a port with room for a part of them would always take the first ones,

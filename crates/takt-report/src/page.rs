@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use takt_analysis::SentStamp;
 use takt_figures::{Notice, Page};
-use takt_lab::SentStamp;
 use takt_lab::collect::BY_HAND;
 use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
@@ -14,7 +14,7 @@ use crate::comparison::{ComparedBound, ComparedRun, Requirement, RoundTripKind};
 use crate::entries::{Entries, Entry};
 use crate::late_table;
 use crate::tables;
-use crate::trace_points::{round_trip, sent_stamp};
+use crate::trace_points::round_trip;
 
 /// Largest number of applications with pictures of their own, unless all are wanted.
 const DETAILED: usize = 12;
@@ -338,7 +338,7 @@ fn details(
         page.table(&tables::counters(&alone, true), &caption);
         let begin = match entry.case.sent_stamp {
             SentStamp::FirstBit => "with the first bit",
-            SentStamp::Driver => "in the first queue",
+            SentStamp::Driver | SentStamp::Unknown => "in the first queue",
         };
         let caption =
             format!("Parts of the way; bound and simulation of one way begin {begin}. {origin}");
@@ -389,7 +389,7 @@ fn settings(entry: &Entry<'_>) -> Vec<(String, String)> {
         ("devices".to_owned(), case.device.clone()),
         (
             "time stamp of sent frames".to_owned(),
-            sent_stamp(case.sent_stamp).to_owned(),
+            case.sent_stamp.described().to_owned(),
         ),
     ];
     if !case.capture_clocks.is_empty() {

@@ -1,7 +1,7 @@
 //! Names of trace points for people.
 
+use takt_analysis::SentStamp;
 use takt_control::TracePoint;
-use takt_lab::SentStamp;
 
 use crate::comparison::RoundTripKind;
 
@@ -10,15 +10,8 @@ pub(crate) const fn round_trip(kind: RoundTripKind, stamp: SentStamp) -> &'stati
     match (kind, stamp) {
         (RoundTripKind::Wire, SentStamp::FirstBit) => "wire from the first bit",
         (RoundTripKind::Wire, SentStamp::Driver) => "wire from the driver",
+        (RoundTripKind::Wire, SentStamp::Unknown) => "wire, time stamp unknown",
         (RoundTripKind::Application, _) => RoundTripKind::Application.name(),
-    }
-}
-
-/// Returns the time at which sent frames are stamped (T2 and T6), in words.
-pub(crate) const fn sent_stamp(stamp: SentStamp) -> &'static str {
-    match stamp {
-        SentStamp::FirstBit => "first bit on the wire, by the clock of the device",
-        SentStamp::Driver => "the driver gets the frame, by the clock of the kernel",
     }
 }
 

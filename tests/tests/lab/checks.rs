@@ -233,6 +233,14 @@ pub fn analysis(sandbox: &Sandbox, recorded: &RecordedCase, application: &str) {
     let mut command = sandbox.takt(&arguments);
     let printed = process::run("takt analyze", &mut command, PATIENCE).expect_success();
     let found: Value = serde_json::from_str(&printed).unwrap();
+    let stamp = &recorded.record["sent_stamp"];
+    assert!(stamp.is_string(), "{:?}", recorded.record);
+    assert_eq!(&found["sent_stamp"], stamp, "{printed}");
+    for point in found["points"].as_array().unwrap() {
+        let is_sent = point["point"] == "T2" || point["point"] == "T6";
+        let expected = if is_sent { stamp } else { &Value::Null };
+        assert_eq!(&point["sent_stamp"], expected, "{point}");
+    }
     let interval = |from: &str, to: &str| {
         let intervals = found["intervals"].as_array().unwrap().iter();
         let mut found = intervals.filter(|it| it["from"] == *from && it["to"] == *to);

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use takt_lab::uml::KernelCache;
-use takt_link::{FrameListener, FrameSender, HeardFrame};
+use takt_link::{
+    FrameListener, FrameSender, HeardFrame, LaunchDrops, LaunchMode, LaunchTime, LinkOptions,
+    Sender, open_sender,
+};
 
 use crate::{Outcome, ready_made};
 
@@ -30,7 +33,10 @@ pub fn inside(_folder: &Path) {
     connect();
     senders_do_not_hear_themselves();
     unfit_frames_do_not_block_their_ring();
+    launch_times_that_come_late_are_named();
     schedules_out_of_range_are_refused();
+    launch_times_of_a_lost_link_are_named();
+    connect();
     frames_of_a_lost_link_are_counted();
     ready_made::passed();
 }
@@ -152,6 +158,109 @@ fn schedules_out_of_range_are_refused() {
         "base-time 0 cycle-time-extension 1000",
         "cycle_time_extension",
     );
+}
+
+/// Message with a launch time.
+const LAUNCHED: &str = "opc.eth://01-00-5E-00-54-01:5.3";
+
+fn launching_sender() -> Box<dyn Sender> {
+    let options = LinkOptions {
+        interface: Some(ENDS[0].to_owned()),
+        launch_times: Some(LaunchMode::Strict),
+        ..LinkOptions::default()
+    };
+    open_sender(&LAUNCHED.parse().unwrap(), &options).unwrap()
+}
+
+/// Returns the time of CLOCK_TAI so many milliseconds ahead.
+fn ahead(milliseconds: i64) -> LaunchTime {
+    let now = clock_gettime(ClockId::Tai);
+    let nanos = now.tv_sec * 1_000_000_000 + now.tv_nsec;
+    LaunchTime::from_tai_nanos(nanos + milliseconds * 1_000_000)
+}
+
+/// Hands a message with a launch time to the kernel, which takes it.
+fn launch(sender: &mut dyn Sender, time: LaunchTime) {
+    let message = sender.reserve(60).unwrap();
+    message.commit_at(Some(time)).unwrap();
+    assert_eq!(sender.flush().unwrap(), 1);
+}
+
+/// Gives the messages a queue of their own. Below its parent, ETF gives the device a frame up to 20 ms before its launch time.
+fn add_etf(parent: &str) {
+    done(&format!(
+        "tc qdisc add dev {} parent {parent} etf clockid CLOCK_TAI delta 20000000 offload",
+        ENDS[0]
+    ));
+}
+
+fn add_queues() {
+    done(&format!(
+        "tc qdisc add dev {} root handle 100: mqprio num_tc 2 map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0",
+        ENDS[0]
+    ));
+}
+
+/// A shaper above ETF holds a frame until its launch time has passed, because it takes it from ETF before: the device gets it late, drops
+/// it and tells the sender so.
+fn launch_times_that_come_late_are_named() {
+    add_queues();
+    // Room for one of both frames, and 30 ms and more until there is room for the next. The second shaper takes frames from ETF ahead.
+    let shapers = [
+        "parent 100:1 handle 101: tbf rate 8kbit burst 120 limit 10000",
+        "parent 101:1 handle 102: tbf rate 1gbit burst 10000 limit 10000",
+    ];
+    for shaper in shapers {
+        done(&format!("tc qdisc replace dev {} {shaper}", ENDS[0]));
+    }
+    add_etf("102:1");
+    let mut peer = FrameListener::open_received(ENDS[1]).unwrap();
+    let mut sender = launching_sender();
+    let before = dropped();
+    let late = ahead(31);
+    launch(sender.as_mut(), ahead(30));
+    launch(sender.as_mut(), late);
+    let mut count = 0;
+    while peer
+        .listen(Duration::from_millis(200), &mut |_| count += 1)
+        .unwrap()
+        > 0
+    {}
+    assert_eq!(count, 1, "the first one leaves at its launch time");
+    let drops = sender.launch_drops();
+    let missed = LaunchDrops {
+        missed: 1,
+        last: Some(late),
+        ..LaunchDrops::default()
+    };
+    assert_eq!(drops, missed);
+    assert_eq!(
+        dropped(),
+        before + 1,
+        "it is the device that has dropped it"
+    );
+    done(&format!("tc qdisc del dev {} root", ENDS[0]));
+}
+
+/// The other end is removed while messages wait in the device for their launch time.
+fn launch_times_of_a_lost_link_are_named() {
+    add_queues();
+    add_etf("100:1");
+    let mut sender = launching_sender();
+    let before = dropped();
+    let last = ahead(19);
+    launch(sender.as_mut(), ahead(18));
+    launch(sender.as_mut(), last);
+    done(&format!("ip link del dev {}", ENDS[1]));
+    let missed = LaunchDrops {
+        missed: 2,
+        last: Some(last),
+        ..LaunchDrops::default()
+    };
+    assert_eq!(sender.launch_drops(), missed);
+    assert_eq!(dropped(), before + 2);
+    done(&format!("ip link set dev {} down", ENDS[0]));
+    done(&format!("ip link del dev {}", ENDS[0]));
 }
 
 /// The other end is removed while frames wait for their gate.

@@ -38,19 +38,12 @@ const SCENARIOS: [Shipped; 14] = [
     ("line-multiflow", &[PROVISIONING, NODES], None),
     ("line-provisioning", &[PROVISIONING, NODES], None),
     ("line-taprio", &["topology.hops=7", NODES], None),
-    // With gates of the devices, this has a bound.
-    (
-        "line-taprio",
-        &["topology.hops=7", NODES, HOST_GATES, BRIDGE_GATES],
-        None,
-    ),
+    ("line-taprio-device", &["topology.hops=7", NODES], None),
     ("whitepaper", &["applications.control.cycle=250 us"], None),
 ];
 
 const LAUNCHED: Option<[f64; 2]> = Some([500e3, 501e3]);
 const NODES: &str = "applications.control.repeated_node_count=64";
-const HOST_GATES: &str = "disciplines.taprio.offload=true";
-const BRIDGE_GATES: &str = "disciplines.gates.offload=true";
 const PROVISIONING: &str = "disciplines.cbs.classes.A.provisioning=1%";
 
 /// Number of messages.
@@ -80,7 +73,7 @@ pub fn no_run_exceeds_its_bound() {
             let bound = number("/bound/picos").map(|picos| picos / 1e3);
             assert!(bound.is_none_or(|bound| measured <= bound), "{name}: {row}");
             // ETF below TAPRIO in Linux's software has no bound (docs/bounds.md).
-            let has_bound = name != "line-taprio" || fields.contains(&HOST_GATES);
+            let has_bound = name != "line-taprio";
             assert_eq!(bound.is_some(), has_bound, "{name}: {row}");
             assert_eq!(row["sent_stamp"], "first_bit", "{name}: {row}");
             let [measured, simulated] = ["measured", "simulated"]

@@ -142,6 +142,7 @@ fn every_shipped_scenario_has_bounds() {
         ("e3", true),
         ("d", true),
         ("line-taprio", true),
+        ("line-taprio-device", true),
         ("line-multiflow", true),
     ] {
         for variant in shipped(&format!("{name}.toml")) {

@@ -53,6 +53,7 @@ fn files(
         publisher_id: Some(publisher_id.to_string()),
         loopback_id: Some(loopback_id.to_string()),
         has_card_stamps,
+        ..CapturePort::default()
     };
     let traces = [&pair.publisher.path, &pair.loopback.path];
     let traces = traces.map(|path| (path.clone(), CapturePort::default()));

@@ -10,13 +10,14 @@ use super::captures::AssignedCaptures;
 use super::error::CollectError;
 use super::request::CollectRequest;
 use super::traces::{RunTrace, TracePair};
-use crate::case_record::{CaptureRecord, CaseRecord, SentStamp, StampClock};
+use crate::case_record::{CaptureRecord, CaseRecord, StampClock};
 use crate::clock_agreement::ClockAgreement;
 use crate::host::{HostFact, PTP_CLOCK};
 use crate::preparation::copy_scenario;
 use crate::run_directory::{BY_HAND, RunApplication, RunCase, RunDescription};
 use crate::scenario_loop::LoopEnd;
 use crate::trace_name::trace_name;
+use takt_analysis::SentStamp;
 
 /// Name of the directory of the only case.
 const CASE: &str = "001";

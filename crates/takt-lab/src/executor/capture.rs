@@ -9,11 +9,11 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use takt_analysis::SentStamp;
 use takt_capture::CaptureWriter;
 use takt_link::{FrameListener, HeardFrame, MacAddress};
 
 use super::node::LabNode;
-use crate::case_record::SentStamp;
 use crate::error::LabError;
 
 /// Bytes that are kept of frames without a UADP message: their headers.
@@ -71,7 +71,7 @@ impl PortCapture {
                 error,
             };
             let opened_listener = match stamp {
-                SentStamp::Driver => FrameListener::open(&device, OTHERS),
+                SentStamp::Driver | SentStamp::Unknown => FrameListener::open(&device, OTHERS),
                 SentStamp::FirstBit => FrameListener::open_marked(&device, OTHERS, SENT_MARK),
             };
             let mut listener = opened_listener.map_err(failed)?;

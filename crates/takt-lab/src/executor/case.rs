@@ -21,12 +21,13 @@ use super::drawn_latency::{CaseBeginning, DrawnLatency};
 use super::end::{EndRequest, RunningEnd};
 use super::laboratory::{Laboratory, go_on};
 use super::link_device::{LinkDevice, offloads};
-use crate::case_record::{CaptureRecord, CaseRecord, SentStamp, StampClock, TrafficRecord};
+use crate::case_record::{CaptureRecord, CaseRecord, StampClock, TrafficRecord};
 use crate::error::LabError;
 use crate::network::device_address;
 use crate::run_directory::RunApplication;
 use crate::scenario_loop::{LoopEnd, ScenarioLoop};
 use crate::trace_name::trace_name;
+use takt_analysis::SentStamp;
 
 /// Pause between two looks at threads.
 const STEP: Duration = Duration::from_millis(5);
@@ -340,7 +341,7 @@ impl<'a> RunningCase<'a> {
                 flows: flows.filter(|(_, frames)| *frames > 0).collect(),
                 clock: match sent_stamp(self.request.device) {
                     SentStamp::FirstBit => StampClock::LinkDevice,
-                    SentStamp::Driver => StampClock::Kernel,
+                    SentStamp::Driver | SentStamp::Unknown => StampClock::Kernel,
                 },
                 ..CaptureRecord::default()
             })

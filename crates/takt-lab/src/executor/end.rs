@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_control::{
-    ControlApplication, ControlCycle, ControlOptions, ControlReport, RealTimeOptions,
+    ControlApplication, ControlCycle, ControlOptions, ControlReport, KernelQueue, RealTimeOptions,
     ReceivedMessage, Sending, SentMessage, Trace,
 };
 use takt_link::{LinkOptions, ReceiveClock};
@@ -170,6 +170,8 @@ fn run(
             ..LinkOptions::default()
         },
         sending: request.sending,
+        // Messages wait as in the simulation, whose queues have room for all.
+        kernel_queue: KernelQueue::System,
         cycles,
         drain_cycles: request.drain_cycles,
         real_time: RealTimeOptions {

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use takt_analysis::SentStamp;
 use takt_lab::collect::{CollectError, CollectRequest, CollectedRun, collect};
-use takt_lab::{CaseRecord, ClockAgreement, LoopEnd, SentStamp, StampClock};
+use takt_lab::{CaseRecord, ClockAgreement, LoopEnd, StampClock};
 use takt_scenario::ScenarioFile;
 
 use crate::files::{Files, RUN, START, TAI, TEXT, Wanted, wanted};

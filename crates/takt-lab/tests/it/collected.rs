@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use takt_analysis::SentStamp;
 use takt_control::{Trace, trace_file};
 use takt_lab::collect::CollectError;
 use takt_lab::run_directory::{RunDescription, SCENARIO};
@@ -53,8 +54,11 @@ fn traces_and_captures_make_a_run() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(path.is_file(), "{name}");
         assert_eq!(port.is_loopback, name == "loopback-port-2.pcapng", "{name}");
+        assert_eq!(port.sent_stamp, SentStamp::Driver, "{name}");
     }
     let record = CaseRecord::read(&directory).unwrap();
+    // Captures without a clock of the card are those of the kernel.
+    assert_eq!(record.sent_stamp, SentStamp::Driver);
     let overruns: u64 = record.ends.iter().map(|end| end.overruns).sum();
     assert_eq!((record.ends.len(), overruns), (2, 6));
     assert_eq!(

@@ -5,6 +5,7 @@ mod queue;
 mod receiver;
 mod reception;
 mod reports;
+mod room;
 mod sender;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -39,6 +40,8 @@ struct Socket {
     opened: Option<Opened>,
     down: Option<DownReason>,
     tried: Instant,
+    /// Number of times that the socket was opened.
+    openings: u64,
     /// Number of messages for which sockets that are closed now had no room.
     lost_before: u64,
 }
@@ -55,6 +58,7 @@ impl Socket {
             opened,
             down,
             tried: Instant::now(),
+            openings: 1,
             lost_before: 0,
         })
     }
@@ -100,6 +104,7 @@ impl Socket {
         match open() {
             Ok(opened) => {
                 self.opened = Some(opened);
+                self.openings += 1;
                 self.down = None;
             }
             Err(LinkError::Down(reason)) => self.down = Some(reason),

@@ -9,6 +9,7 @@ use super::launch::Controls;
 use crate::counters::{LaunchDrops, LinkCounters};
 use crate::error::LinkError;
 use crate::launch_time::LaunchTime;
+use crate::limits::MAX_BATCH;
 use crate::reservation::{Queue, Reservation};
 use crate::unsafe_code::batches::SendHeaders;
 
@@ -22,6 +23,8 @@ pub(crate) struct SendQueue<C> {
     waiting: Waiting<C>,
     /// Number of waiting messages that are sent already.
     first: usize,
+    /// Reason why the last flush has left messages.
+    refusal: Option<Errno>,
 }
 
 /// Committed messages.
@@ -59,7 +62,36 @@ impl<C: Controls> SendQueue<C> {
                 controls: C::new(batch),
             },
             first: 0,
+            refusal: None,
         }
+    }
+
+    /// Makes room for twice as many messages. Returns false if there cannot be more.
+    #[cold]
+    pub(crate) fn grow(&mut self) -> bool {
+        let batch = (self.batch * 2).min(MAX_BATCH);
+        if batch == self.batch {
+            return false;
+        }
+        let header = self.places[..self.waiting.header].to_vec();
+        let old = self.places.len();
+        self.places.resize(batch * self.place, 0);
+        for place in self.places[old..].chunks_exact_mut(self.place) {
+            place[..header.len()].copy_from_slice(&header);
+        }
+        self.headers = SendHeaders::new(batch);
+        self.batch = batch;
+        true
+    }
+
+    /// Returns the lengths of the messages that wait, in bytes, header included.
+    pub(crate) fn lengths(&self) -> &[usize] {
+        &self.waiting.lengths[self.first..]
+    }
+
+    /// Returns the reason why the last flush has left messages.
+    pub(crate) const fn refusal(&self) -> Option<Errno> {
+        self.refusal
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -106,6 +138,7 @@ impl<C: Controls> SendQueue<C> {
         counters: &mut LinkCounters,
     ) -> Result<usize, Errno> {
         let mut total = 0;
+        self.refusal = None;
         // The kernel can report once for each message that no socket listened for an earlier one.
         let mut refusals = self.waiting.lengths.len() - self.first;
         while self.first < self.waiting.lengths.len() {
@@ -128,7 +161,10 @@ impl<C: Controls> SendQueue<C> {
                     self.waiting.controls.refused(self.first, socket);
                     self.first += 1;
                 }
-                Err(Errno::AGAIN | Errno::NOBUFS) => break,
+                Err(errno @ (Errno::AGAIN | Errno::NOBUFS)) => {
+                    self.refusal = Some(errno);
+                    break;
+                }
                 Err(errno) => return Err(errno),
             }
         }

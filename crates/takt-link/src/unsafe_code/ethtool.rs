@@ -11,6 +11,8 @@ use super::result;
 const SIOCETHTOOL: c_int = 0x8946;
 /// ETHTOOL_GDRVINFO.
 const DRIVER: u32 = 0x03;
+/// ETHTOOL_GCOALESCE.
+const COALESCING: u32 = 0x0e;
 /// ETHTOOL_GET_TS_INFO.
 const TIME_STAMPING: u32 = 0x41;
 
@@ -39,9 +41,20 @@ struct TimeStampingInfo {
     receive_reserved: [u32; 3],
 }
 
+/// `struct ethtool_coalesce`.
+#[repr(C)]
+struct Coalescing {
+    command: u32,
+    receive_micros: u32,
+    receive: [u32; 3],
+    transmit_micros: u32,
+    others: [u32; 17],
+}
+
 /// Request of this module: plain numbers, which begin with the command, as long as the kernel's own structure.
 trait Request {}
 impl Request for DriverInfo {}
+impl Request for Coalescing {}
 impl Request for TimeStampingInfo {}
 
 /// Sends a request, and fills it with the answer.
@@ -96,6 +109,20 @@ pub(crate) fn time_stamping(socket: BorrowedFd<'_>, interface: &str) -> Result<(
     Ok((info.flags, info.clock))
 }
 
+/// Returns the times in microseconds after which a network card reports received and sent frames at the latest, if no more come. Cards
+/// with common interrupts have the first one for both.
+pub(crate) fn coalescing(socket: BorrowedFd<'_>, interface: &str) -> Result<[u32; 2], Errno> {
+    let mut coalescing = Coalescing {
+        command: COALESCING,
+        receive_micros: 0,
+        receive: [0; 3],
+        transmit_micros: 0,
+        others: [0; 17],
+    };
+    ask(socket, interface, &mut coalescing)?;
+    Ok([coalescing.receive_micros, coalescing.transmit_micros])
+}
+
 /// Returns the text before the first byte 0.
 fn text(bytes: &[u8]) -> String {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -112,6 +139,7 @@ mod tests {
     fn requests_are_as_long_as_those_of_the_kernel() {
         assert_eq!(size_of::<DriverInfo>(), 196);
         assert_eq!(size_of::<TimeStampingInfo>(), 44);
+        assert_eq!(size_of::<Coalescing>(), 92);
         assert_eq!(text(b"igb\0\0x"), "igb");
         assert_eq!(text(&[b'a'; 32]).len(), 32);
     }

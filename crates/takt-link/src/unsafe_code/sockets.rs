@@ -163,6 +163,15 @@ pub(crate) fn drops(socket: BorrowedFd<'_>) -> u32 {
     got.map_or(0, |_| drops)
 }
 
+/// Returns the memory of the messages that a socket has sent and that the driver has not freed yet, in bytes (SIOCOUTQ,
+/// `linux/sockios.h`).
+pub(crate) fn unsent(socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+    let mut bytes: c_int = 0;
+    // SAFETY: the call writes a number to the pointer.
+    result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) })?;
+    Ok(usize::try_from(bytes).unwrap_or(0))
+}
+
 /// Returns the number of packets for which a packet socket had no room since the last call.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> Result<u32, Errno> {
     let mut statistics = [0_u32; 2]; // struct tpacket_stats: tp_packets, tp_drops

@@ -1,9 +1,9 @@
 //! Bounds of an application.
 
+use takt_analysis::SentStamp;
 use takt_calculus::{
     Extended, Rational, Realisation, ScenarioBounds, ScenarioBoundsError, scenario_bounds_with,
 };
-use takt_lab::SentStamp;
 use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
 use takt_sim::RunOptions;
 
@@ -122,7 +122,9 @@ impl CaseBounds {
         };
         match kind {
             RoundTripKind::Wire => match stamp {
-                SentStamp::Driver => ComparedBound::of(&flow.from_queue, reason),
+                SentStamp::Driver | SentStamp::Unknown => {
+                    ComparedBound::of(&flow.from_queue, reason)
+                }
                 SentStamp::FirstBit => match &flow.from_first_bit {
                     Some(delay) => ComparedBound::of(delay, reason),
                     None => ComparedBound::Unknown("the model has no first bit".to_owned()),
@@ -139,7 +141,7 @@ impl CaseBounds {
     pub(crate) fn of_way(&self, source: FlowSource, stamp: SentStamp) -> ComparedBound {
         let bounds = self.bounds.as_ref().ok();
         let way = bounds.and_then(|bounds| match stamp {
-            SentStamp::Driver => bounds.of_way(source),
+            SentStamp::Driver | SentStamp::Unknown => bounds.of_way(source),
             SentStamp::FirstBit => bounds.of_way_from_first_bit(source),
         });
         match way {

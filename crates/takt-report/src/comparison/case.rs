@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use takt_analysis::{AnalysisError, DelaySample};
+use takt_analysis::{AnalysisError, DelaySample, SentStamp};
 use takt_control::TracePoint::{T2, T3, T6, T7};
 use takt_lab::run_directory::{RunApplication, RunCase};
-use takt_lab::{CaptureRecord, CaseRecord, ClockAgreement, EndRecord, SentStamp};
+use takt_lab::{CaptureRecord, CaseRecord, ClockAgreement, EndRecord};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use super::application::{

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use takt_analysis::SentStamp;
 use takt_analysis::{AnalysisOptions, DelaySample};
-use takt_lab::SentStamp;
 use takt_lab::run_directory::{RunCase, RunDescription, RunDirectoryError, SCENARIO};
 use takt_scenario::{Scenario, ScenarioError, ScenarioFile};
 

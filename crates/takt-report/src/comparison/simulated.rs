@@ -1,6 +1,6 @@
 //! Simulation of a case.
 
-use takt_lab::SentStamp;
+use takt_analysis::SentStamp;
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario, SimulationOptions};
 use takt_sim::{
     Delays, DropRates, Loopback, Message, MessageOutcome, Model, Observer, Results, RunOptions,
@@ -61,7 +61,7 @@ impl Observer for WorstMessages {
             return;
         };
         let delay = match self.stamp {
-            SentStamp::Driver => message.ended - message.published,
+            SentStamp::Driver | SentStamp::Unknown => message.ended - message.published,
             SentStamp::FirstBit => message.ended - message.first_bit,
         };
         let is_longer = worst.is_none_or(|(longest, _)| delay > longest);
@@ -140,7 +140,7 @@ impl<'a> CaseSimulation<'a> {
             RoundTripKind::Wire => {
                 let worst = self.worst_of(FlowSource::Return(application));
                 match self.stamp {
-                    SentStamp::Driver => {
+                    SentStamp::Driver | SentStamp::Unknown => {
                         SimulatedTimes::of(&counted.round_trip, &all.round_trip, worst)
                     }
                     SentStamp::FirstBit => SimulatedTimes::of(
@@ -164,7 +164,9 @@ impl<'a> CaseSimulation<'a> {
         let counted = self.results.flows.get(place)?;
         let all = self.all.flows.get(place)?;
         match self.stamp {
-            SentStamp::Driver => SimulatedTimes::of(&counted.one_way, &all.one_way, None),
+            SentStamp::Driver | SentStamp::Unknown => {
+                SimulatedTimes::of(&counted.one_way, &all.one_way, None)
+            }
             SentStamp::FirstBit => SimulatedTimes::of(
                 &counted.one_way_from_first_bit,
                 &all.one_way_from_first_bit,

@@ -75,6 +75,7 @@ fn every_shipped_scenario_is_valid_with_all_its_variants() {
         "line-multiflow",
         "line-provisioning",
         "line-taprio",
+        "line-taprio-device",
         "whitepaper",
     ] {
         assert!(names.contains(&format!("{name}.toml")), "{name}");

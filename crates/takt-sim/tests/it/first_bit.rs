@@ -17,14 +17,7 @@ const VARIANTS: [(&str, &[(&str, &str)]); 6] = [
             ("cross_traffic.iperf3.rate", "590 Mbit/s"),
         ],
     ),
-    (
-        "line-taprio",
-        &[
-            ("topology.hops", "3"),
-            ("disciplines.taprio.offload", "true"),
-            ("disciplines.gates.offload", "true"),
-        ],
-    ),
+    ("line-taprio-device", &[("topology.hops", "3")]),
 ];
 
 fn scenario(name: &str, settings: &[(&str, &str)]) -> Scenario {

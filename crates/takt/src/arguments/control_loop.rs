@@ -1,5 +1,6 @@
 //! Arguments of `takt loopback`, and of `takt publish` with a scenario.
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,6 +69,9 @@ pub struct ControlLoopArguments {
     /// Keeper of the time at which messages leave; default is that of the scenario.
     #[arg(long)]
     pub sending: Option<SendingMode>,
+    /// Number of cycles whose messages may wait in the queues of the kernel; default is the least one for a port that is fast enough.
+    #[arg(long, value_name = "CYCLES")]
+    pub waiting: Option<NonZeroU16>,
     /// End after this number of cycles.
     #[arg(long, value_name = "COUNT", value_parser = count)]
     pub cycles: Option<u64>,

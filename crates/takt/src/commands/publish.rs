@@ -37,7 +37,7 @@ use crate::server_interrupt;
 use crate::{explain, output};
 
 /// Options that `takt publish` has with a scenario, too, besides those of a control loop.
-const OF_SCENARIO: [&str; 20] = [
+const OF_SCENARIO: [&str; 21] = [
     "for",
     "timeout",
     "priority",
@@ -50,6 +50,7 @@ const OF_SCENARIO: [&str; 20] = [
     "there",
     "back",
     "sending",
+    "waiting",
     "cycles",
     "spin",
     "misses",

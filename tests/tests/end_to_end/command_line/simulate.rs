@@ -252,6 +252,7 @@ fn shipped_scenarios_run() {
         "b.toml",
         "d.toml",
         "line-taprio.toml",
+        "line-taprio-device.toml",
         "whitepaper.toml",
     ] {
         let arguments = ["simulate", &shipped(name), "--json", "--messages", "50"];

@@ -45,6 +45,7 @@ pub(crate) fn tests() -> Vec<Test> {
         launch::etf_of_the_class_is_accepted_and_of_another_one_is_not,
         sending::a_message_that_the_port_drops_is_counted_once,
         sending::no_message_waits_for_a_newer_one,
+        sending::few_messages_wait_in_the_kernel,
         strays::another_vlan_is_named,
         strays::another_group_of_ethernet_is_named,
         strays::another_number_of_fields_is_no_torn_data,

@@ -73,3 +73,32 @@ pub fn a_message_that_the_port_drops_is_counted_once() {
 pub fn no_message_waits_for_a_newer_one() {
     through("tbf rate 8kbit burst 1600 limit 10000000");
 }
+
+/// Returns the number of messages that wait at a port which takes 100 ms for each, when the Publisher has ended.
+fn waiting(arguments: &[&str]) -> u64 {
+    let (network, sandbox) = (Network::new(), Sandbox::new());
+    let words = "qdisc replace dev takt0 root tbf rate 8kbit burst 1600 limit 10000000";
+    network.first.run("tc", words);
+    let arguments = [&["--json", "--cycles", "600"], arguments].concat();
+    let publisher = start(&network.first, &sandbox, "publish", &arguments);
+    let published = publisher.finish(PATIENCE).expect_success();
+    let text = network.first.run("tc", "-s qdisc show dev takt0");
+    let published: Value = serde_json::from_str(&published).unwrap();
+    let without_room = number(&published, "/sendLosses/overflowed");
+    let attempts = number(&published, "/sent") + without_room;
+    assert_eq!(attempts, 600, "{published}");
+    let backlog = text.split("backlog ").nth(1);
+    let frames = backlog.and_then(|it| it.split(' ').nth(1)?.strip_suffix('p'));
+    frames
+        .and_then(|it| it.parse().ok())
+        .unwrap_or_else(|| panic!("{text}"))
+}
+
+/// A port that is far slower than the loop has a few messages, not all that the buffer of the system takes.
+pub fn few_messages_wait_in_the_kernel() {
+    let few = waiting(&[]);
+    let many = waiting(&["--waiting", "60"]);
+    eprintln!("{few} messages wait, {many} with --waiting 60");
+    assert!((1..=9).contains(&few), "{few}");
+    assert!((30..=90).contains(&many), "{many}");
+}

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use takt_link::{
     DownReason, ETHERTYPE, LaunchMode, LinkError, LinkOptions, LinkState, MacAddress, ReceiveClock,
-    Receiver, Sender, Source, VlanTag, open_receiver, open_sender,
+    Receiver, Sender, Source, VlanTag, WithoutRoom, open_receiver, open_sender,
 };
 
 use crate::links::common::{
@@ -12,7 +12,7 @@ use crate::links::common::{
     messages_with_a_launch_time_arrive, receive, refused_messages_are_counted, wait_until_up,
 };
 use crate::links::counting::allocations;
-use crate::links::namespace::{hold_messages, ip, plug, unplug};
+use crate::links::namespace::{hold_messages, ip, plug, slow_down, unplug, waiting};
 
 const MULTICAST: &str = "opc.eth://01-00-5E-00-00-4B";
 
@@ -117,6 +117,86 @@ pub fn frames_for_which_there_was_no_room_are_counted() {
     let counters = receiver.counters();
     assert!(counters.overflowed > 0);
     assert_eq!(counters.messages + counters.overflowed, COUNT as u64);
+}
+
+/// Sends 500 messages of 60 bytes through a port that stands still, and returns how many of them wait there.
+fn wait_at_a_stalled_port(options: &LinkOptions) -> usize {
+    let mut sender = sender(&format!("{MULTICAST}:5.6"), options);
+    // A message takes almost a second.
+    slow_down("800bit");
+    let (mut sent, mut full) = (0, 0);
+    for number in 0..500 {
+        match sender.send(&message(number, 60)) {
+            Ok(()) => sent += 1,
+            Err(LinkError::Full) => full += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let counters = sender.counters();
+    assert_eq!((counters.messages, counters.overflowed), (sent, full));
+    waiting()
+}
+
+pub fn few_messages_wait_at_a_slow_port() {
+    let options = |send_room| LinkOptions {
+        without_room: WithoutRoom::Discard,
+        send_room,
+        ..LinkOptions::default()
+    };
+    let system = wait_at_a_stalled_port(&options(None));
+    let found = [1, 3, 20].map(|room| wait_at_a_stalled_port(&options(Some(room))));
+    eprintln!("waiting: {found:?}, {system} with the buffer of the system");
+    assert!(system > 100, "{system}");
+    // The kernel has room for 4608 bytes at least.
+    for (room, found) in [1, 3, 20].into_iter().zip(found) {
+        assert!(
+            (1..=room.max(6) * 3 / 2).contains(&found),
+            "{room}: {found}"
+        );
+    }
+    assert!(found[2] >= 15, "{found:?}");
+}
+
+/// A message in three chunks per interval: all of them come, or none.
+pub fn chunks_wait_together_at_a_slow_port() {
+    let options = LinkOptions {
+        without_room: WithoutRoom::Discard,
+        send_room: Some(2),
+        ..LinkOptions::default()
+    };
+    let (mut sender, mut receiver) = pair(&format!("{MULTICAST}:5.6"), &options);
+    slow_down("1mbit");
+    let (mut come, mut refused) = (Vec::new(), 0);
+    let mut take = |timeout| {
+        let number = |bytes: &[u8]| u32::from_le_bytes(*bytes.first_chunk().unwrap());
+        let mut each = |received: takt_link::Received<'_>| come.push(number(received.bytes));
+        receiver.receive(timeout, &mut each).unwrap()
+    };
+    for interval in 0..100_u32 {
+        for chunk in 0..3 {
+            let mut message = sender.reserve(1_400).unwrap();
+            message[..4].copy_from_slice(&(interval * 3 + chunk).to_le_bytes());
+            message.commit().unwrap();
+        }
+        match sender.flush() {
+            Ok(count) => assert_eq!(count, 3),
+            Err(LinkError::Full) => refused += 3,
+            Err(error) => panic!("{error}"),
+        }
+        take(Duration::from_millis(2));
+    }
+    while take(Duration::from_millis(500)) > 0 {}
+    let sent = sender.counters().messages;
+    assert_eq!(
+        (sent, sender.counters().overflowed),
+        (300 - refused, refused)
+    );
+    assert_eq!(come.len() as u64, sent);
+    assert!(refused > 0 && sent >= 9, "{refused} of 300 had no room");
+    for chunks in come.chunks(3) {
+        let first = chunks[0];
+        assert_eq!((first % 3, chunks), (0, &[first, first + 1, first + 2][..]));
+    }
 }
 
 pub fn messages_are_sent_without_allocation() {

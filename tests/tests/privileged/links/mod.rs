@@ -40,6 +40,8 @@ pub(crate) fn tests() -> Vec<Test> {
         ethernet::frames_with_launch_times,
         ethernet::refused_frames_are_counted,
         ethernet::messages_are_sent_without_allocation,
+        ethernet::few_messages_wait_at_a_slow_port,
+        ethernet::chunks_wait_together_at_a_slow_port,
         ethernet::a_link_that_goes_down_comes_back,
         ethernet::an_interface_that_vanishes_comes_back,
         udp::multicast_is_looped_back_if_that_is_wanted,

@@ -52,6 +52,24 @@ pub fn hold_messages() {
     );
 }
 
+/// Makes `takt0` pass its first 1600 bytes on, and then as many as the rate allows. It keeps everything else.
+pub fn slow_down(rate: &str) {
+    // Another kind drops what waits.
+    run_program("tc", "qdisc replace dev takt0 root pfifo");
+    let line = format!("qdisc replace dev takt0 root tbf rate {rate} burst 1600 limit 10000000");
+    run_program("tc", &line);
+}
+
+/// Returns the number of frames that wait in the queueing discipline of `takt0`.
+pub fn waiting() -> usize {
+    let text = run_program("tc", "-s qdisc show dev takt0");
+    let backlog = text.split("backlog ").nth(1);
+    let frames = backlog.and_then(|it| it.split(' ').nth(1)?.strip_suffix('p'));
+    frames
+        .and_then(|it| it.parse().ok())
+        .unwrap_or_else(|| panic!("{text}"))
+}
+
 /// Runs `ip` in the namespace of this thread.
 pub fn ip(arguments: &str) {
     run_program("ip", arguments);

@@ -1,6 +1,6 @@
 //! Runs of a few messages, computed by hand.
 
-use takt_analysis::{AnalysisError, CapturePort};
+use takt_analysis::{AnalysisError, CapturePort, SentStamp};
 use takt_control::TracePoint::{T1, T2, T3, T4, T5, T6, T7, T8};
 use takt_ua::Variant;
 
@@ -132,6 +132,33 @@ fn two_hosts_and_their_captures_have_all_intervals() {
         (T3, T6),
     ];
     assert_eq!(intervals.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_time_of_a_sent_frame_is_that_of_the_capture() {
+    let mut files = Files::new();
+    let publisher = [(7, counter(1), 100), (9, counter(1), 300)];
+    let port = CapturePort {
+        sent_stamp: SentStamp::FirstBit,
+        ..CapturePort::default()
+    };
+    files.capture("publisher.pcap", port, &publisher);
+    let loopback = [(7, counter(1), 150), (9, counter(1), 250)];
+    files.capture("loopback.pcap", loopback_port(), &loopback);
+    let run = analyze(&files, 0, true).unwrap();
+    let stamps = run.points.iter().map(|it| (it.point, it.sent_stamp));
+    let expected = [
+        (T2, Some(SentStamp::FirstBit)),
+        (T3, None),
+        (T6, Some(SentStamp::Unknown)),
+        (T7, None),
+    ];
+    assert_eq!(stamps.collect::<Vec<_>>(), expected);
+    assert_eq!(run.sent_stamp(), Some(SentStamp::FirstBit));
+
+    let mut files = Files::new();
+    files.trace("publisher.trace", 37, &[(T1, 1, 100), (T8, 1, 300)]);
+    assert_eq!(analyze(&files, 0, true).unwrap().sent_stamp(), None);
 }
 
 #[test]

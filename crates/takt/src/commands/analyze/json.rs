@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use takt_analysis::{
     ExactStatistics, LATE_WAKE_UPS, LateWakeUp, PointQuantities, RunAnalysis, RunFile,
-    RunFileFormat,
+    RunFileFormat, SentStamp,
 };
 
 use super::quantity::{STATISTICS, statistics};
@@ -36,6 +36,7 @@ pub(super) fn of(run: &RunAnalysis) -> Value {
         "trim": run.trim,
         "first_counter": run.first_counter,
         "last_counter": run.last_counter,
+        "sent_stamp": run.sent_stamp().map(SentStamp::name),
         "messages": run.messages,
         "lost": run.lost(),
         "losses": losses,
@@ -83,6 +84,7 @@ fn late_wake_ups(description: &[(String, String)]) -> Vec<Value> {
 fn point(point: &PointQuantities) -> Value {
     json!({
         "point": format!("{:?}", point.point),
+        "sent_stamp": point.sent_stamp.map(SentStamp::name),
         "messages": point.counters.messages,
         "missed": point.counters.missed,
         "repeated": point.counters.repeated,

@@ -15,6 +15,9 @@ pub(super) fn print(run: &RunAnalysis, report: &mut Report<impl FnMut(String)>) 
         "counters {} to {}, {} left out at each end",
         run.first_counter, run.last_counter, run.trim
     ));
+    for line in stamps(run) {
+        report.line(line);
+    }
     report.line("");
     report.table(&times(run));
     report.line("");
@@ -55,6 +58,27 @@ fn described(file: &RunFile) -> String {
         file.path.display(),
         points.join(", ")
     )
+}
+
+/// Returns the times that captures have of sent frames.
+fn stamps(run: &RunAnalysis) -> Vec<String> {
+    let points = run.points.iter();
+    let stamps = points.filter_map(|it| Some((it.point, it.sent_stamp?)));
+    let stamps: Vec<_> = stamps.collect();
+    match stamps.as_slice() {
+        [(first, stamp), (second, other)] if stamp == other => {
+            vec![format!(
+                "{first:?} and {second:?} are: {}",
+                stamp.described()
+            )]
+        }
+        stamps => {
+            let stamps = stamps.iter();
+            stamps
+                .map(|(point, stamp)| format!("{point:?} is: {}", stamp.described()))
+                .collect()
+        }
+    }
 }
 
 /// Returns the table of times: a section for each interval, whose title has the kind of a round trip.

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use takt_control::{
-    ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
-    trace_file,
+    ControlOptions, ControlReport, Deadline, KernelQueue, LoopEnding, Reaction, RealTimeOptions,
+    Sending, Trace, trace_file,
 };
 use takt_lab::{
     CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop, TraceNotes,
@@ -24,7 +24,7 @@ use takt_link::{Address, LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 use takt_rt::time_limit::TimeLimit;
-use takt_scenario::ScenarioFile;
+use takt_scenario::{Scenario, ScenarioFile};
 use takt_wakeup::WatchedCalls;
 
 use self::strays::StrayListener;
@@ -128,7 +128,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     let facts = notes::RunFacts::read(request.control, &control, request.end, &file, &text);
     let (run, wait) = notes::run_id(request.end, has_trace);
     let control = control.with_run(run);
-    let options = options(request, &control);
+    let options = options(request, &file, &control);
     let sending = options.sending;
     let payload = || CounterPayload::new(control.fields());
     let (input, published) = (payload(), payload());
@@ -200,7 +200,7 @@ fn run(mut request: Request<'_>) -> miette::Result<()> {
     }
 }
 
-fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
+fn options(request: &Request<'_>, file: &ScenarioFile, control: &ScenarioLoop) -> ControlOptions {
     let arguments = request.control;
     // Scenarios have picoseconds.
     let offset = Duration::from_nanos(control.application().offset.0 / 1000);
@@ -217,6 +217,12 @@ fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
             Some(SendingMode::LaunchTime) => Sending::LaunchTime {
                 offset,
                 mode: LaunchMode::Strict,
+            },
+        },
+        kernel_queue: match arguments.waiting {
+            Some(cycles) => KernelQueue::Cycles(usize::from(cycles.get())),
+            None => KernelQueue::Automatic {
+                hold: hold(file.scenario()),
             },
         },
         cycles: arguments.cycles,
@@ -236,6 +242,15 @@ fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
         },
         ..ControlOptions::default()
     }
+}
+
+/// Returns the time for which the gates of a port keep a message, the longest one of the scenario.
+fn hold(scenario: &Scenario) -> Duration {
+    let ports = scenario.ports.iter();
+    let gates = ports.filter_map(|port| port.discipline.scheduler.gates());
+    let times = gates.map(|it| it.cycle_time.0.max(it.txtime_assist.map_or(0, |it| it.0)));
+    // Scenarios have picoseconds.
+    Duration::from_nanos(times.max().unwrap_or(0) / 1000)
 }
 
 /// Checks the port of this end, if messages have launch times. Returns the faults that --force ignores.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use takt_analysis::SentStamp;
 use takt_figures::{Column, Table};
 use takt_lab::run_directory::{RunCase, RunDescription};
-use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, SentStamp, summarize};
+use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, summarize};
 
 use crate::output;
 
@@ -79,7 +80,7 @@ fn stamp(directory: &Path, description: &RunDescription) -> &'static str {
     match record.map(|record| record.sent_stamp) {
         Some(SentStamp::FirstBit) => "; T2 is the first bit",
         Some(SentStamp::Driver) => "; T2 is when the driver gets the frame",
-        None => "",
+        Some(SentStamp::Unknown) | None => "",
     }
 }
 

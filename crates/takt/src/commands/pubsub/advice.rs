@@ -100,6 +100,10 @@ fn link(error: &LinkError) -> &'static str {
     match error {
         LinkError::Down(reason) => down(*reason),
         LinkError::Full => "The link is too slow for the publishing_interval.",
+        LinkError::Incomplete { .. } => {
+            "Send less in one interval, or make the queue of the port (`tc`, `ip link set txqueuelen`) or \
+             net.core.wmem_max longer."
+        }
         LinkError::TooLarge { .. } => "Divide the DataSet into smaller ones.",
         _ => "Check the address and the network interface of the connection.",
     }
