@@ -5,6 +5,8 @@
 //! is not finished at the end of a slice continues at its [`Place`] in the next one. A request that fits into one slice
 //! allocates nothing.
 //!
+//! A small request with a single operation has no first pass: the operation is decoded before it is executed.
+//!
 //! A service that changes nothing begins with the third pass. It is searched for operations of remote sources only when it meets
 //! one, so values in memory are read as fast as on a server without such sources.
 
@@ -268,6 +270,10 @@ struct InSteps<S> {
     service: PhantomData<fn() -> S>,
 }
 
+/// Size of a request, in bytes, up to which a single operation is not decoded before the pass that executes it. In a larger one,
+/// decoding may take a slice of its own.
+const DECODED_ONCE: usize = 16 << 10;
+
 /// Handles a request.
 #[inline]
 pub(crate) fn handle<S: Steps>(
@@ -283,6 +289,7 @@ pub(crate) fn handle<S: Steps>(
     S::check(options)?;
     let mut steps = InSteps::<S> {
         phase: match S::HAS_EFFECTS {
+            true if count == 1 && request.message.len() <= DECODED_ONCE => Phase::Search,
             true => Phase::Check,
             false => Phase::Respond,
         },
