@@ -225,6 +225,13 @@ impl Recording {
         if late.is_empty() {
             return;
         }
+        let room = MOST.saturating_sub(self.report.explanations.len());
+        let left_out = late.len().saturating_sub(room);
+        self.report.left_out += u64::try_from(left_out).unwrap_or(u64::MAX);
+        if room == 0 {
+            // Reading the rings would disturb the measurement for nothing.
+            return;
+        }
         // A thread that was late has been pinned, if it will be.
         if self.placed != self.receivers.len() {
             self.placed = self.receivers.len();
@@ -234,10 +241,7 @@ impl Recording {
         let now = monotonic_nanos();
         self.read();
         self.history.replay(now);
-        let room = MOST.saturating_sub(self.report.explanations.len());
-        let left_out = late.len().saturating_sub(room);
         late.truncate(room);
-        self.report.left_out += u64::try_from(left_out).unwrap_or(u64::MAX);
         let explained = self.history.explain(&late);
         self.report.explanations.extend(explained);
     }
