@@ -50,7 +50,7 @@ pub fn a_port_without_etf_is_refused() {
             "takt0 has no ETF for launch times",
             &format!("`{name}`"),
             "takt tsn apply",
-            "--set discipline=etf --node host1 --interface takt0",
+            "--field discipline=etf --node host1 --interface takt0",
             "--force",
         ];
         for part in parts {
