@@ -113,14 +113,14 @@ pub enum CampaignError {
         /// Name of the campaign that is wanted.
         now: String,
     },
-    /// The campaign was changed, and rows in the folder belong to none of its cases any more.
+    /// The campaign was changed, and rows in the folder belong to none of its cases any more, or its stop rule excludes them.
     #[error("the campaign has changed: {lost} of {rows} rows in {} would be lost", directory.display())]
     RowsLost {
         /// The folder.
         directory: PathBuf,
         /// Number of rows.
         rows: usize,
-        /// Number of those that belong to no case any more.
+        /// Number of those that are not part of the result any more.
         lost: usize,
     },
     /// The computation of a row panicked.

@@ -297,17 +297,21 @@ impl CampaignPlan {
     pub(crate) fn digest(&self) -> String {
         let cases = self.cases.iter().map(|case| case.id.clone());
         let backends = self.backends.iter().map(|it| it.name().to_owned());
-        let stop = self.file.stop.as_ref().map(|stop| {
-            let interval = stop.interval.0;
-            format!("{} {interval} {}", stop.quantity.text, stop.least)
-        });
         let options = [
             self.base(),
             self.file.repetitions.to_string(),
-            stop.unwrap_or_default(),
+            stop_text(&self.file),
         ];
         digest::of_parts(options.into_iter().chain(backends).chain(cases))
     }
+}
+
+/// Returns the stop rule of a campaign as a text, which is empty without a rule.
+pub(crate) fn stop_text(file: &CampaignFile) -> String {
+    file.stop.as_ref().map_or(String::new(), |stop| {
+        let interval = stop.interval.0;
+        format!("{} {interval} {}", stop.quantity.text, stop.least)
+    })
 }
 
 /// Returns the values of each sweep in a combination. The last sweep changes fastest.

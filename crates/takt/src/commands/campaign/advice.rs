@@ -58,7 +58,7 @@ pub(super) fn explained(error: &CampaignError) -> Report {
         }
         CampaignError::RowsLost { .. } => {
             "Use --to with a new directory: all rows are then computed again. Or restore the campaign from campaign.toml in the \
-             directory. Further values and repetitions lose no rows, unless the directory has a share."
+             directory. Further values and repetitions and a narrower interval lose no rows, unless the directory has a share."
         }
         CampaignError::Panicked { .. } => {
             "Please report the campaign with its scenarios. Rows that are there stay."
