@@ -35,6 +35,16 @@ pub enum CampaignPlanError {
         /// Text of the file.
         text: String,
     },
+    /// Two cases have the same scenario and the same values.
+    #[error("{scenario} has the case {case} twice, with {values}")]
+    CaseTwice {
+        /// File name of the scenario, as the campaign has it.
+        scenario: String,
+        /// Id of the case.
+        case: String,
+        /// Values of the case.
+        values: String,
+    },
 }
 
 /// A campaign that cannot be run or merged.

@@ -25,6 +25,10 @@ pub(super) fn plan(error: &CampaignPlanError) -> Report {
         CampaignPlanError::Read { error: cause, .. } => {
             explain::with_help(error, explain::file_help(cause))
         }
+        CampaignPlanError::CaseTwice { .. } => explain::with_help(
+            error,
+            "A sweep of the scenario has a value twice. Name it once.",
+        ),
     }
 }
 
