@@ -35,6 +35,16 @@ pub enum CampaignPlanError {
         /// Text of the file.
         text: String,
     },
+    /// Two cases have the same scenario and the same values.
+    #[error("{scenario} has the case {case} twice, with {values}")]
+    CaseTwice {
+        /// File name of the scenario, as the campaign has it.
+        scenario: String,
+        /// Id of the case.
+        case: String,
+        /// Values of the case.
+        values: String,
+    },
 }
 
 /// A campaign that cannot be run or merged.
@@ -113,14 +123,14 @@ pub enum CampaignError {
         /// Name of the campaign that is wanted.
         now: String,
     },
-    /// The campaign was changed, and rows in the folder belong to none of its cases any more.
+    /// The campaign was changed, and rows in the folder belong to none of its cases any more, or its stop rule excludes them.
     #[error("the campaign has changed: {lost} of {rows} rows in {} would be lost", directory.display())]
     RowsLost {
         /// The folder.
         directory: PathBuf,
         /// Number of rows.
         rows: usize,
-        /// Number of those that belong to no case any more.
+        /// Number of those that are not part of the result any more.
         lost: usize,
     },
     /// The computation of a row panicked.
@@ -162,9 +172,15 @@ pub enum MergeFlaw {
     Missing(Vec<Shard>),
 }
 
+/// Returns the first few shares as a text, with the number of the others.
 fn texts(shards: &[Shard]) -> String {
-    let shards: Vec<String> = shards.iter().map(ToString::to_string).collect();
-    shards.join(", ")
+    const MOST: usize = 8;
+    let named: Vec<String> = shards.iter().take(MOST).map(Shard::to_string).collect();
+    let named = named.join(", ");
+    match shards.len().saturating_sub(MOST) {
+        0 => named,
+        others => format!("{named} and {others} more"),
+    }
 }
 
 fn share(shard: Option<Shard>) -> String {

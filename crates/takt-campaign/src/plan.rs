@@ -1,5 +1,6 @@
 //! The plan of a campaign: its scenarios and cases, read from its files.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +67,23 @@ impl CampaignPlan {
             plan.check_paths(index)?;
             plan.add_cases(index)?;
         }
+        plan.check_ids()?;
         Ok(plan)
+    }
+
+    /// Checks that each case has an id of its own: rows are found by it. A scenario's own sweep can have a value twice.
+    fn check_ids(&self) -> Result<(), CampaignPlanError> {
+        let mut ids = HashSet::with_capacity(self.cases.len());
+        let Some(twice) = self.cases.iter().find(|case| !ids.insert(&case.id)) else {
+            return Ok(());
+        };
+        let values = twice.values.iter();
+        let values = values.map(|(name, value)| format!("{name} = {value}"));
+        Err(CampaignPlanError::CaseTwice {
+            scenario: self.scenarios[twice.scenario].name.clone(),
+            case: twice.id.clone(),
+            values: values.collect::<Vec<_>>().join(", "),
+        })
     }
 
     /// Returns the number of combinations of the campaign's own values.
@@ -297,17 +314,21 @@ impl CampaignPlan {
     pub(crate) fn digest(&self) -> String {
         let cases = self.cases.iter().map(|case| case.id.clone());
         let backends = self.backends.iter().map(|it| it.name().to_owned());
-        let stop = self.file.stop.as_ref().map(|stop| {
-            let interval = stop.interval.0;
-            format!("{} {interval} {}", stop.quantity.text, stop.least)
-        });
         let options = [
             self.base(),
             self.file.repetitions.to_string(),
-            stop.unwrap_or_default(),
+            stop_text(&self.file),
         ];
         digest::of_parts(options.into_iter().chain(backends).chain(cases))
     }
+}
+
+/// Returns the stop rule of a campaign as a text, which is empty without a rule.
+pub(crate) fn stop_text(file: &CampaignFile) -> String {
+    file.stop.as_ref().map_or(String::new(), |stop| {
+        let interval = stop.interval.0;
+        format!("{} {interval} {}", stop.quantity.text, stop.least)
+    })
 }
 
 /// Returns the values of each sweep in a combination. The last sweep changes fastest.

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use takt_scenario::CampaignBackend;
+use takt_scenario::{CampaignBackend, CampaignFile};
 
 use crate::case::RowKey;
 use crate::error::CampaignError;
-use crate::folder::{CampaignDescription, DESCRIPTION, JOURNAL, partial};
+use crate::folder::{CampaignDescription, DESCRIPTION, JOURNAL, SOURCE, partial};
 use crate::items::owned;
 use crate::options::CampaignRunOptions;
-use crate::plan::CampaignPlan;
+use crate::plan::{CampaignPlan, stop_text};
 use crate::store::RowStore;
 
 /// Returns the description of a campaign.
@@ -99,6 +99,13 @@ pub(crate) fn check(
         });
     }
     Ok(earlier.plan != now.plan)
+}
+
+/// Returns the stop rule of the campaign in a folder as a text. It is empty without a rule, or if the file cannot be read.
+pub(crate) fn stop_of_folder(directory: &Path) -> String {
+    let text = fs::read_to_string(directory.join(SOURCE)).ok();
+    let file = text.and_then(|text| CampaignFile::parse(&text, SOURCE).ok());
+    file.map_or(String::new(), |file| stop_text(&file))
 }
 
 /// Refuses to go on if rows would be lost, because they belong to no case any more.

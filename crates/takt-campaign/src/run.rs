@@ -21,10 +21,10 @@ use crate::facts::{Facts, session};
 use crate::folder::{FolderLock, ROWS, SOURCE, TABLE, write_whole};
 use crate::items::owned;
 use crate::options::{CampaignObserver, CampaignOutcome, CampaignRunOptions, CampaignStart};
-use crate::plan::CampaignPlan;
+use crate::plan::{CampaignPlan, stop_text};
 use crate::progress::{CampaignProgress, ItemProgress};
 use crate::queue::RowQueue;
-use crate::resume::{check, check_rows, described, earlier};
+use crate::resume::{check, check_rows, described, earlier, stop_of_folder};
 use crate::row::CampaignRow;
 use crate::shard::Shard;
 use crate::store::RowStore;
@@ -59,6 +59,20 @@ pub fn run_campaign(
         store.abandon();
         return Err(error);
     }
+    let mut run = Run::new(plan, options.shard, store);
+    // With the same rule, rows behind an end were not part of the earlier result either.
+    if is_extended && stop_of_folder(directory) != stop_text(&plan.file) {
+        let (rows, lost) = (run.store.rows().count(), run.rows_behind_ends());
+        if lost > 0 {
+            run.store.abandon();
+            let directory = directory.to_owned();
+            return Err(CampaignError::RowsLost {
+                directory,
+                rows,
+                lost,
+            });
+        }
+    }
     if before.as_ref() != Some(&description) {
         description.write(directory)?;
     }
@@ -68,7 +82,6 @@ pub fn run_campaign(
     })?;
     let mut facts = Facts::open(directory)?;
     facts.add("began", session(options))?;
-    let mut run = Run::new(plan, options.shard, store);
     let start = CampaignStart {
         present: run.progress().done,
         damaged: run.store.damaged,
@@ -135,6 +148,17 @@ impl<'a> Run<'a> {
     /// Returns the repetitions of an item that are there, out of these.
     fn present(&self, item: usize, of: RangeInclusive<u32>) -> impl Iterator<Item = u32> {
         of.filter(move |it| self.store.get(&self.key(item, *it)).is_some())
+    }
+
+    /// Returns the number of rows that the stop rule excludes from the result.
+    fn rows_behind_ends(&self) -> usize {
+        let items = self.states.iter().enumerate();
+        let behind = items.map(|(item, state)| {
+            let (_, backend) = self.items[item];
+            let most = self.plan.repetitions(backend);
+            self.present(item, state.rows() + 1..=most).count()
+        });
+        behind.sum()
     }
 
     fn progress(&self) -> CampaignProgress {

@@ -49,6 +49,8 @@ pub struct CampaignSummary {
     pub description: CampaignDescription,
     /// Summaries of quantities.
     pub quantities: Vec<MergedQuantity>,
+    /// Names of quantities that were asked for, by the caller or the campaign's file, and that no row has.
+    pub absent: Vec<String>,
     /// Names of all quantities.
     pub known: Vec<String>,
     /// Number of rows.
@@ -83,6 +85,8 @@ impl CampaignSummary {
             ([], of_file) => of_file.to_vec(),
             (given, _) => given.to_vec(),
         };
+        let (wanted, absent): (Vec<String>, Vec<String>) =
+            wanted.into_iter().partition(|it| known.contains(it));
         let mut merged: Vec<MergedQuantity> = wanted
             .iter()
             .map(|quantity| MergedQuantity {
@@ -111,6 +115,7 @@ impl CampaignSummary {
         Ok(Self {
             description,
             quantities: merged,
+            absent,
             known,
             rows,
             failed,

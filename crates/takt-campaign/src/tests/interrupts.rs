@@ -203,3 +203,43 @@ fn rows_that_would_be_lost_are_counted() {
     assert_eq!(folder.run(&options).unwrap().computed, 0);
     assert_eq!(folder.result("out"), before);
 }
+
+const STOP: &str =
+    "[stop]\nquantity = \"control.application_round_trip.mean_ns\"\ninterval = \"90%\"\n";
+
+#[test]
+fn a_stop_rule_that_excludes_rows_is_refused() {
+    let many = CAMPAIGN.replace("repetitions = 3", "repetitions = 6");
+    let folder = Folder::new(&many);
+    folder.run(&folder.options("out")).unwrap();
+    let before = folder.result("out");
+    folder.write("campaign.toml", &(many.clone() + STOP));
+    let error = folder.run(&resumed(&folder, "out")).unwrap_err();
+    let CampaignError::RowsLost { rows, lost, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!((rows, lost), (28, 12));
+    assert_eq!(folder.result("out"), before);
+    // A narrower interval needs all of the rows.
+    folder.write("campaign.toml", &(many + &STOP.replace("90%", "0.001%")));
+    let outcome = folder.run(&resumed(&folder, "out")).unwrap();
+    assert_eq!((outcome.rows, outcome.computed), (28, 0));
+}
+
+/// Several jobs leave such rows in the journal of a run that is interrupted.
+#[test]
+fn rows_behind_the_end_of_the_same_rule_do_not_hinder_growth() {
+    let many = CAMPAIGN.replace("repetitions = 3", "repetitions = 6");
+    let folder = Folder::new(&many);
+    folder.run(&folder.options("all")).unwrap();
+    folder.write("campaign.toml", &(many.clone() + STOP));
+    let stopped = folder.run_with(&folder.options("out"), &mut Stop::after(1));
+    assert!(matches!(stopped, Err(CampaignError::Interrupted { .. })));
+    let journal = folder.path("out").join("journal.jsonl");
+    fs::copy(folder.path("all").join("rows.jsonl"), journal).unwrap();
+    folder.write("campaign.toml", &(many.replace("= 6", "= 7") + STOP));
+    let outcome = folder.run(&resumed(&folder, "out")).unwrap();
+    assert_eq!((outcome.rows, outcome.computed), (16, 0));
+    folder.run(&folder.options("anew")).unwrap();
+    assert_eq!(folder.result("out"), folder.result("anew"));
+}

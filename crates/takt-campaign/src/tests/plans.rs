@@ -219,3 +219,19 @@ fn a_wrong_value_is_shown_in_the_scenario() {
     assert!(text.contains("`rng` is not one of"), "{text}");
     assert!(text.contains("with topology.kind = rng"), "{text}");
 }
+
+#[test]
+fn a_case_that_exists_already_is_refused() {
+    let folder = Folder::new(HEAD);
+    let sweep = "[[sweeps]]\nparameter = \"applications.control.payload\"\n\
+                 values = [\"64 B\", \"100 B\", \"64 B\"]\n";
+    folder.write("plant.toml", &format!("{SCENARIO}{sweep}"));
+    let error = folder.plan().unwrap_err();
+    let text = error.to_string();
+    let CampaignPlanError::CaseTwice { scenario, case, .. } = error else {
+        panic!("{text}");
+    };
+    assert_eq!((scenario.as_str(), case.len()), ("plant.toml", 16));
+    let end = "twice, with applications.control.payload = 64 B";
+    assert!(text.contains(&case) && text.ends_with(end), "{text}");
+}

@@ -201,3 +201,21 @@ fn rows_without_quantities_have_a_reason() {
     let summary = CampaignSummary::read(&folder.path("out"), &[]).unwrap();
     assert_eq!((summary.rows, summary.failed), (16, 4));
 }
+
+#[test]
+fn quantities_that_no_row_has_are_apart() {
+    let (mean, bound) = ("control.round_trip.mean_ns", "control.round_trip.bound_ns");
+    let file = format!("quantities = [\"{mean}\", \"{bound}\"]\n");
+    let only = CAMPAIGN.replace("\"simulate\", \"bounds\"", "\"bounds\"");
+    let only = only.replace("repetitions = 3\n", "");
+    let folder = Folder::new(&(file + &only));
+    folder.run(&folder.options("out")).unwrap();
+    let summary = CampaignSummary::read(&folder.path("out"), &[]).unwrap();
+    assert_eq!(summary.absent, [mean]);
+    assert_eq!(summary.quantities.len(), 1);
+    assert_eq!(summary.quantities[0].quantity, bound);
+    assert_eq!(summary.quantities[0].rows.len(), 4);
+    let given = ["x".to_owned()];
+    let summary = CampaignSummary::read(&folder.path("out"), &given).unwrap();
+    assert_eq!(summary.absent, given);
+}

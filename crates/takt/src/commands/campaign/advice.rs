@@ -25,6 +25,10 @@ pub(super) fn plan(error: &CampaignPlanError) -> Report {
         CampaignPlanError::Read { error: cause, .. } => {
             explain::with_help(error, explain::file_help(cause))
         }
+        CampaignPlanError::CaseTwice { .. } => explain::with_help(
+            error,
+            "A sweep of the scenario has a value twice. Name it once.",
+        ),
     }
 }
 
@@ -58,7 +62,7 @@ pub(super) fn explained(error: &CampaignError) -> Report {
         }
         CampaignError::RowsLost { .. } => {
             "Use --to with a new directory: all rows are then computed again. Or restore the campaign from campaign.toml in the \
-             directory. Further values and repetitions lose no rows, unless the directory has a share."
+             directory. Further values and repetitions and a narrower interval lose no rows, unless the directory has a share."
         }
         CampaignError::Panicked { .. } => {
             "Please report the campaign with its scenarios. Rows that are there stay."

@@ -17,10 +17,11 @@ use crate::{explain, output};
 pub(super) fn run(arguments: &CampaignSummaryArguments) -> miette::Result<()> {
     let summary = CampaignSummary::read(&arguments.directory, &arguments.quantities)
         .map_err(|error| advice::explained(&error))?;
-    let is_unknown = |it: &&MergedQuantity| !summary.known.contains(&it.quantity);
-    if let Some(unknown) = summary.quantities.iter().find(is_unknown) {
+    // Those of the file can belong to a backend that the run left out.
+    let is_asked = !arguments.quantities.is_empty();
+    if let Some(unknown) = summary.absent.first().filter(|_| is_asked) {
         return Err(explain::with_help(
-            format!("no row has the quantity `{}`", unknown.quantity),
+            format!("no row has the quantity `{unknown}`"),
             format!("Its quantities are {}.", summary.known.join(", ")),
         ));
     }
@@ -32,6 +33,10 @@ pub(super) fn run(arguments: &CampaignSummaryArguments) -> miette::Result<()> {
     ));
     if summary.failed > 0 {
         report.line(format!("{} of them have no quantities", summary.failed));
+    }
+    for absent in &summary.absent {
+        let absent = printable(absent);
+        report.line(format!("no row has the quantity `{absent}` of the file"));
     }
     for quantity in &summary.quantities {
         for row in &quantity.rows {
