@@ -37,6 +37,14 @@ pub enum CollectError {
     /// There is no trace.
     #[error("none of the files is a trace")]
     NoTrace,
+    /// An option for captures names a trace.
+    #[error("{option} {}: the file is a trace, not a capture", path.display())]
+    TraceAsCapture {
+        /// Option.
+        option: &'static str,
+        /// Path of the trace.
+        path: PathBuf,
+    },
     /// A trace is of another scenario, or of another version of it.
     #[error("{} is of another scenario than {}", path.display(), scenario.display())]
     OtherScenario {
