@@ -163,6 +163,14 @@ pub enum CollectError {
         /// Path of the other capture.
         second: PathBuf,
     },
+    /// The network card stamped the packets of one capture at the port of a Publisher, and not those of another one.
+    #[error("the network card stamped {}, but not {}: both were made at the port of a publisher", card.display(), other.display())]
+    MixedStamps {
+        /// Path of the capture with the card's stamps.
+        card: PathBuf,
+        /// Path of the other capture.
+        other: PathBuf,
+    },
     /// Most times of two files at one host are impossible: they have different clocks.
     #[error("{} and {} have different clocks: {}", first.display(), second.display(), impossible(.delays))]
     OtherClock {

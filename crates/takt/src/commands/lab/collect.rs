@@ -184,6 +184,10 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
             "Another device sends with this PublisherId. Keep the packets of both hosts only: \
              `tcpdump -r FILE -w NEW 'ether src ADDRESS or ether src ADDRESS'`."
         }
+        CollectError::MixedStamps { .. } => {
+            "The report has one kind of time stamp for the sent frames of all applications. Name all captures at the port of a \
+             Publisher with --card-stamps, if the card stamped them, or take the kernel's stamps for all."
+        }
         CollectError::OtherClock { .. } => {
             "A capture has the times of the kernel, in UTC (tcpdump without -j), unless --card-stamps FILE tells that the network card \
              stamped it. If the clock of the host was set in the run, run again."
