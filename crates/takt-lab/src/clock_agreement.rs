@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::{
-    AT_END, GRANDMASTER, HostFact, PTP_CLOCK_OFFSET, PTP_OFFSET, STEERED, SYSTEM_CLOCK,
+    AT_END, GRANDMASTER, HostFact, PTP_CLOCK, PTP_CLOCK_OFFSET, PTP_OFFSET, STEERED, SYSTEM_CLOCK,
 };
 
 /// Agreement of the clocks of two ends.
@@ -33,6 +33,16 @@ impl ClockAgreement {
             (Some(one), Some(other)) if is_shared => Self::Within {
                 margin_nanos: one.saturating_add(other),
             },
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Returns the agreement of the clocks of two network cards by the facts of both ends. Two ends on one host may have one clock. The
+    /// facts of two hosts do not name the card whose clock ptp4l steers.
+    #[must_use]
+    pub(crate) fn of_cards(one: &[HostFact], other: &[HostFact], is_one_host: bool) -> Self {
+        match (value(one, PTP_CLOCK), value(other, PTP_CLOCK)) {
+            (Some(one), Some(other)) if is_one_host && one == other => Self::One,
             _ => Self::Unknown,
         }
     }
@@ -177,6 +187,17 @@ mod tests {
                 margin_nanos: u64::saturating_add(margin_nanos, margin_nanos)
             }
         );
+    }
+
+    #[test]
+    fn cards_have_one_clock_if_it_is_one_device_of_one_host() {
+        let card = |device| facts(&[(PTP_CLOCK, device)]);
+        let (one, other) = (card("/dev/ptp0"), card("/dev/ptp1"));
+        let of = ClockAgreement::of_cards;
+        assert_eq!(of(&one, &one, true), ClockAgreement::One);
+        assert_eq!(of(&one, &other, true), ClockAgreement::Unknown);
+        assert_eq!(of(&one, &one, false), ClockAgreement::Unknown);
+        assert_eq!(of(&[], &[], true), ClockAgreement::Unknown);
     }
 
     #[test]

@@ -72,6 +72,7 @@ mod tests {
             nanos: 900_000 - number,
             began: number * 1_000_000,
             counter: 0,
+            is_of_card: false,
         };
         let [_, trip] = &mut application.round_trips;
         trip.delay.longest = (0..20).map(delay).collect();

@@ -154,5 +154,48 @@ pub(super) fn assign(
             });
         }
     }
+    check_stamps(&captures)?;
     Ok(AssignedCaptures { captures, of_pairs })
+}
+
+/// Refuses captures at the ports of Publishers of which some have stamps of the network card and others do not: the record of the case
+/// has one kind of stamp for the sent frames of all applications.
+fn check_stamps(captures: &[RunCapture]) -> Result<(), CollectError> {
+    let find = |has_card_stamps: bool| {
+        let mut of_publishers = captures.iter().filter(|it| !it.is_loopback);
+        of_publishers.find(|it| it.has_card_stamps == has_card_stamps)
+    };
+    match (find(true), find(false)) {
+        (Some(card), Some(other)) => Err(CollectError::MixedStamps {
+            card: card.path.clone(),
+            other: other.path.clone(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captures_of_publishers_have_one_kind_of_stamp() {
+        let capture = |name: &str, is_loopback, has_card_stamps| RunCapture {
+            path: name.into(),
+            is_loopback,
+            has_card_stamps,
+            step_nanos: 1,
+            senders: Vec::new(),
+        };
+        let kernel = capture("a", false, false);
+        let card = capture("b", false, true);
+        let of_loopback = capture("c", true, true);
+        let mixed = [kernel.clone(), of_loopback.clone(), card.clone()];
+        assert_eq!(
+            check_stamps(&mixed).unwrap_err().to_string(),
+            "the network card stamped b, but not a: both were made at the port of a publisher"
+        );
+        check_stamps(&[card.clone(), card, of_loopback.clone()]).unwrap();
+        check_stamps(&[kernel.clone(), kernel, of_loopback]).unwrap();
+    }
 }

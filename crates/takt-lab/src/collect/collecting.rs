@@ -48,7 +48,10 @@ pub fn collect(
             return Err(CollectError::Damaged { path, damage });
         }
         match survey.format {
-            RunFileFormat::Trace => traces.push(RunTrace::of(path, &survey)?),
+            RunFileFormat::Trace => {
+                check_options(request, path)?;
+                traces.push(RunTrace::of(path, &survey)?);
+            }
             RunFileFormat::Capture => captures.push(RunCapture {
                 path: path.clone(),
                 is_loopback,
@@ -71,8 +74,58 @@ pub fn collect(
     })
 }
 
+/// Refuses a trace that an option for captures names: the option would have no effect.
+fn check_options(request: &CollectRequest<'_>, trace: &Path) -> Result<(), CollectError> {
+    let options = [
+        ("--card-stamps", request.card_stamps),
+        ("--at-loopback", request.at_loopback),
+    ];
+    let mut options = options.into_iter();
+    let named = options.find(|(_, paths)| paths.iter().any(|it| it == trace));
+    named.map_or(Ok(()), |(option, _)| {
+        Err(CollectError::TraceAsCapture {
+            option,
+            path: trace.to_owned(),
+        })
+    })
+}
+
 /// Returns true for a capture that has the name of one at the port of the loopback, as `takt analyze` takes it.
 fn is_named(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with("loopback")
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_scenario::ScenarioFile;
+
+    use super::*;
+
+    #[test]
+    fn options_for_captures_name_no_traces() {
+        let text = "version = 1\nname = \"two\"\ntopology = { kind = \"p2p\", rate = \"1 Gbit/s\" }\n\
+            [[applications]]\nname = \"control\"\npublisher = \"host1\"\nloopback = \"host2\"\n\
+            cycle = \"1 ms\"\npayload = \"59 B\"\n";
+        let scenario = ScenarioFile::parse(text, "two.toml").unwrap();
+        let [card, loopback, other] = ["card", "loopback", "other"].map(PathBuf::from);
+        let request = CollectRequest {
+            scenario: &scenario,
+            text,
+            files: &[],
+            at_loopback: std::slice::from_ref(&loopback),
+            card_stamps: std::slice::from_ref(&card),
+            is_synchronized: false,
+        };
+        let refused = |path: &Path| check_options(&request, path).unwrap_err().to_string();
+        assert_eq!(
+            refused(&card),
+            "--card-stamps card: the file is a trace, not a capture"
+        );
+        assert_eq!(
+            refused(&loopback),
+            "--at-loopback loopback: the file is a trace, not a capture"
+        );
+        check_options(&request, &other).unwrap();
+    }
 }

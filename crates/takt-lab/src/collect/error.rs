@@ -37,6 +37,14 @@ pub enum CollectError {
     /// There is no trace.
     #[error("none of the files is a trace")]
     NoTrace,
+    /// An option for captures names a trace.
+    #[error("{option} {}: the file is a trace, not a capture", path.display())]
+    TraceAsCapture {
+        /// Option.
+        option: &'static str,
+        /// Path of the trace.
+        path: PathBuf,
+    },
     /// A trace is of another scenario, or of another version of it.
     #[error("{} is of another scenario than {}", path.display(), scenario.display())]
     OtherScenario {
@@ -154,6 +162,14 @@ pub enum CollectError {
         first: PathBuf,
         /// Path of the other capture.
         second: PathBuf,
+    },
+    /// The network card stamped the packets of one capture at the port of a Publisher, and not those of another one.
+    #[error("the network card stamped {}, but not {}: both were made at the port of a publisher", card.display(), other.display())]
+    MixedStamps {
+        /// Path of the capture with the card's stamps.
+        card: PathBuf,
+        /// Path of the other capture.
+        other: PathBuf,
     },
     /// Most times of two files at one host are impossible: they have different clocks.
     #[error("{} and {} have different clocks: {}", first.display(), second.display(), impossible(.delays))]

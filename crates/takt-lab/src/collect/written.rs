@@ -272,7 +272,8 @@ fn record(pairs: &[TracePair], captures: Vec<CaptureRecord>, scenario: &Scenario
         has_full_offload: disciplines(pairs)
             .iter()
             .all(|it| *it == Some(FULL_OFFLOAD)),
-        // A stamp of the card belongs to the end of the preamble, shortly after the first bit.
+        // A stamp of the card belongs to the end of the preamble, shortly after the first bit. All captures at the ports of Publishers
+        // have such stamps, or none.
         sent_stamp: match captures.iter().any(is_sent_by_card) {
             true => SentStamp::FirstBit,
             false => SentStamp::Driver,

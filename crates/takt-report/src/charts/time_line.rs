@@ -125,6 +125,7 @@ mod tests {
             nanos: 10,
             began,
             counter: 0,
+            is_of_card: false,
         };
         let kinds = [
             "thread",

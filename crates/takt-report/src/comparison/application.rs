@@ -202,6 +202,7 @@ pub(crate) mod tests {
                 nanos,
                 began: 0,
                 counter: 1,
+                is_of_card: false,
             }];
             let resolution = margin.map_or(i64::MAX, |margin| margin + 1);
             delay.above_bound = u64::from(delay.bound.is_below(nanos, resolution));

@@ -20,10 +20,11 @@ pub struct LateAtEnd {
 }
 
 impl LateAtEnd {
-    /// Returns true if the thread was late during a delay.
+    /// Returns true if the thread was late during a delay. The times of threads are those of the system clock: delays that a network
+    /// card measured are not comparable with them.
     #[must_use]
     pub fn is_during(&self, delay: &LongDelay) -> bool {
-        let Some(began) = self.began else {
+        let Some(began) = self.began.filter(|_| !delay.is_of_card) else {
             return false;
         };
         let late = i64::try_from(self.wake_up.nanos).unwrap_or(i64::MAX);
@@ -114,6 +115,7 @@ pub(crate) mod tests {
             nanos,
             began,
             counter: 1,
+            is_of_card: false,
         };
         let all = [
             late("publisher", 1000, 100, "thread"),
@@ -129,6 +131,11 @@ pub(crate) mod tests {
         assert_eq!(cause(1099, 10), Some("softirq"));
         assert_eq!(cause(1350, 10), None, "it begins after both");
         assert_eq!(cause(i64::MAX, i64::MAX), None);
+        let of_card = LongDelay {
+            is_of_card: true,
+            ..delay(900, 200)
+        };
+        assert_eq!(worst_during(&all, &of_card), None, "another clock");
     }
 
     /// Times of another host's clock are in no delay of this one.

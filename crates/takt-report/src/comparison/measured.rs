@@ -71,6 +71,17 @@ fn judged(interval: TraceInterval) -> Option<usize> {
     }
 }
 
+/// Returns true if the clock of a network card has the beginning of an interval, with these captures of cards: that at the port of
+/// the Publisher, and that of the loopback.
+const fn begins_at_card(interval: TraceInterval, card_stamps: [bool; 2]) -> bool {
+    let [of_publisher, of_loopback] = card_stamps;
+    match interval.from {
+        TracePoint::T2 | TracePoint::T7 => of_publisher,
+        TracePoint::T3 | TracePoint::T6 => of_loopback,
+        _ => false,
+    }
+}
+
 /// Observer of the samples of an application.
 struct Watch<'a> {
     /// Bounds and the resolution of their measurements in nanoseconds, in the order of [`judged`].
@@ -78,6 +89,8 @@ struct Watch<'a> {
     longest: [LongestDelays; JUDGED],
     above: [u64; JUDGED],
     count: [u64; JUDGED],
+    /// True for the captures whose packets the network card stamped: that at the port of the Publisher, and that of the loopback.
+    card_stamps: [bool; 2],
     /// Earliest beginning of a round trip.
     began: Option<i64>,
     sink: &'a mut dyn FnMut(&DelaySample),
@@ -99,6 +112,7 @@ impl SampleObserver for Watch<'_> {
                 nanos: sample.nanos,
                 began: sample.began,
                 counter: sample.counter,
+                is_of_card: begins_at_card(sample.interval, self.card_stamps),
             });
             *count += 1;
             *above += u64::from(bound.is_below(sample.nanos, *resolution));
@@ -136,6 +150,7 @@ impl Measurement {
             longest: Default::default(),
             above: [0; JUDGED],
             count: [0; JUDGED],
+            card_stamps: application.card_stamps,
             began: None,
             sink,
         };
@@ -239,6 +254,21 @@ mod tests {
         let mut statistics = ExactStatistics::with_limit(ExactStatistics::MEMORY);
         samples.into_iter().for_each(|it| statistics.add(it));
         statistics
+    }
+
+    #[test]
+    fn only_captures_of_a_card_have_its_clock() {
+        for (from, card_stamps, expected) in [
+            (TracePoint::T1, [true, true], false),
+            (TracePoint::T2, [true, false], true),
+            (TracePoint::T2, [false, true], false),
+            (TracePoint::T6, [false, true], true),
+            (TracePoint::T6, [true, false], false),
+        ] {
+            let mut all = TraceInterval::ALL.into_iter();
+            let interval = all.find(|it| it.from == from).unwrap();
+            assert_eq!(begins_at_card(interval, card_stamps), expected, "{from:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct LongDelay {
     pub began: i64,
     /// Counter of the message.
     pub counter: u64,
+    /// True if the clock of a network card measured it: that may be far from the system clock.
+    pub is_of_card: bool,
 }
 
 /// The longest delays so far.
@@ -60,6 +62,7 @@ mod tests {
                 nanos,
                 began: 0,
                 counter: 0,
+                is_of_card: false,
             });
         }
         delays.finish().iter().map(|it| it.nanos).collect()

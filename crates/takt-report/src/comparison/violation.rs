@@ -180,6 +180,7 @@ mod tests {
             nanos: 2_297_000,
             began: 1_700_000_000_012_500_000,
             counter: 51,
+            is_of_card: false,
         });
         (delay.above_bound, delay.count) = (1, 1000);
         let (name, delay) = application.delays().next().unwrap();

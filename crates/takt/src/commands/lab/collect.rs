@@ -141,6 +141,9 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
         CollectError::NoTrace => {
             "Add the traces of both ends: `takt publish` and `takt loopback` with --trace FILE."
         }
+        CollectError::TraceAsCapture { .. } => {
+            "Name a capture of tcpdump with this option, and the trace without an option."
+        }
         CollectError::OtherScenario { .. } => {
             "Name the file that both ends had, unchanged since then, or run again with this one."
         }
@@ -180,6 +183,10 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
         CollectError::Strangers { .. } => {
             "Another device sends with this PublisherId. Keep the packets of both hosts only: \
              `tcpdump -r FILE -w NEW 'ether src ADDRESS or ether src ADDRESS'`."
+        }
+        CollectError::MixedStamps { .. } => {
+            "The report has one kind of time stamp for the sent frames of all applications. Name all captures at the port of a \
+             Publisher with --card-stamps, if the card stamped them, or take the kernel's stamps for all."
         }
         CollectError::OtherClock { .. } => {
             "A capture has the times of the kernel, in UTC (tcpdump without -j), unless --card-stamps FILE tells that the network card \
