@@ -172,9 +172,15 @@ pub enum MergeFlaw {
     Missing(Vec<Shard>),
 }
 
+/// Returns the first few shares as a text, with the number of the others.
 fn texts(shards: &[Shard]) -> String {
-    let shards: Vec<String> = shards.iter().map(ToString::to_string).collect();
-    shards.join(", ")
+    const MOST: usize = 8;
+    let named: Vec<String> = shards.iter().take(MOST).map(Shard::to_string).collect();
+    let named = named.join(", ");
+    match shards.len().saturating_sub(MOST) {
+        0 => named,
+        others => format!("{named} and {others} more"),
+    }
 }
 
 fn share(shard: Option<Shard>) -> String {

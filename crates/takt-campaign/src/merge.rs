@@ -1,5 +1,6 @@
 //! Merging of shares: the result of all shares is the one of a single run.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -113,8 +114,8 @@ fn parts(directories: &[PathBuf]) -> Result<Vec<Part>, CampaignError> {
         let (one, other) = (first.directory.clone(), other.directory.clone());
         return flaw(MergeFlaw::Different(one, other));
     }
-    let is_there = |number: u32| parts.iter().any(|part| part.shard.number == number);
-    let missing = (1..=of).filter(|number| !is_there(*number));
+    let there: HashSet<u32> = parts.iter().map(|part| part.shard.number).collect();
+    let missing = (1..=of).filter(|number| !there.contains(number));
     let missing: Vec<Shard> = missing.map(|number| Shard { number, of }).collect();
     match missing.is_empty() {
         true => Ok(parts),

@@ -5,8 +5,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// Greatest number of shares of a campaign.
+const MOST_SHARES: u32 = 65_536;
+
 /// Share of a campaign: each `of`-th case and backend, from the `number`-th on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "WrittenShard")]
 pub struct Shard {
     /// Number of the share, from 1.
     pub number: u32,
@@ -14,10 +18,30 @@ pub struct Shard {
     pub of: u32,
 }
 
+/// Share as a file has it, before its numbers are checked.
+#[derive(Deserialize)]
+struct WrittenShard {
+    number: u32,
+    of: u32,
+}
+
 /// Text that is no share.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a share is written as its number and the number of all shares, for example 3/16")]
+#[error(
+    "a share is written as its number and the number of all shares, at most {MOST_SHARES}, for example 3/16"
+)]
 pub struct NoShard;
+
+impl TryFrom<WrittenShard> for Shard {
+    type Error = NoShard;
+
+    fn try_from(WrittenShard { number, of }: WrittenShard) -> Result<Self, NoShard> {
+        match of <= MOST_SHARES && (1..=of).contains(&number) {
+            true => Ok(Self { number, of }),
+            false => Err(NoShard),
+        }
+    }
+}
 
 impl Shard {
     /// Returns true if an item is in the share. Items are counted from 0.
@@ -35,10 +59,7 @@ impl FromStr for Shard {
         let (number, of) = text.split_once('/').ok_or(NoShard)?;
         let number = number.trim().parse().map_err(|_| NoShard)?;
         let of = of.trim().parse().map_err(|_| NoShard)?;
-        match (1..=of).contains(&number) {
-            true => Ok(Self { number, of }),
-            false => Err(NoShard),
-        }
+        WrittenShard { number, of }.try_into()
     }
 }
 
@@ -67,6 +88,14 @@ mod tests {
         let shard: Shard = "3/16".parse().unwrap();
         assert_eq!((shard.number, shard.of), (3, 16));
         assert_eq!(shard.to_string(), "3/16");
+        let read = |text: &str| serde_json::from_str::<Shard>(text);
+        assert_eq!(read(r#"{"number":3,"of":16}"#).unwrap(), shard);
+        for (number, of) in [(0, 16), (17, 16), (1, 0), (1, u32::MAX), (1, 65_537)] {
+            let text = format!(r#"{{"number":{number},"of":{of}}}"#);
+            let error = read(&text).unwrap_err().to_string();
+            assert!(error.contains("at most 65536"), "{error}");
+            assert!(format!("{number}/{of}").parse::<Shard>().is_err());
+        }
         for wrong in ["", "3", "0/16", "17/16", "a/2", "1/0", "-1/2", "1/2/3"] {
             assert_eq!(wrong.parse::<Shard>(), Err(NoShard), "{wrong}");
         }

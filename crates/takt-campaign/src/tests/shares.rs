@@ -89,3 +89,10 @@ fn shares_that_do_not_fit_are_named() {
     fs::write(&rows, text).unwrap();
     merge_shards(&all, &folder.path("merged")).unwrap();
 }
+
+#[test]
+fn a_few_of_many_missing_shares_are_named() {
+    let missing = (2..=100).map(|number| Shard { number, of: 100 });
+    let text = MergeFlaw::Missing(missing.collect()).to_string();
+    assert!(text.ends_with("8/100, 9/100 and 91 more"), "{text}");
+}
