@@ -62,7 +62,7 @@ impl CampaignPlan {
             scenarios,
             cases: Vec::new(),
         };
-        plan.check_size(1)?;
+        plan.check_size(0, 1)?;
         for index in 0..plan.scenarios.len() {
             plan.check_paths(index)?;
             plan.add_cases(index)?;
@@ -92,24 +92,42 @@ impl CampaignPlan {
         sweeps.fold(1, |count, sweep| count.saturating_mul(sweep.values.len()))
     }
 
-    /// Checks the number of rows, before cases are made: few lines can ask for billions of them. `swept` is the number of
-    /// combinations in each scenario.
-    fn check_size(&self, swept: usize) -> Result<(), CampaignPlanError> {
-        let factors = [
-            self.scenarios.len(),
-            swept,
-            self.backends.len(),
-            self.file.repetitions as usize,
-        ];
-        let rows = factors
-            .into_iter()
-            .fold(self.combinations(), usize::saturating_mul);
+    /// Checks the number of rows, before cases are made: few lines can ask for billions of them. The scenarios before `index` have
+    /// their cases. `swept` is the number of combinations in this scenario, and each one after it has at least one.
+    fn check_size(&self, index: usize, swept: usize) -> Result<(), CampaignPlanError> {
+        let after = self.scenarios.len().saturating_sub(index + 1);
+        let combinations = swept.saturating_add(after);
+        let cases = self.combinations().saturating_mul(combinations);
+        self.check_rows(self.cases.len().saturating_add(cases))
+    }
+
+    /// Checks the number of rows of this number of cases.
+    fn check_rows(&self, cases: usize) -> Result<(), CampaignPlanError> {
+        let rows = cases.saturating_mul(self.rows_of_case());
         if rows <= MOST_ROWS {
             return Ok(());
         }
         let message =
             format!("the campaign has at least {rows} rows; at most {MOST_ROWS} are allowed");
         Err(self.mistake(&(0..0), message, None))
+    }
+
+    /// Returns the number of rows of a case without a stop rule.
+    fn rows_of_case(&self) -> usize {
+        let backends = self.backends.iter();
+        backends.map(|it| self.repetitions(*it) as usize).sum()
+    }
+
+    /// Sets the backends of each case.
+    ///
+    /// # Errors
+    /// The campaign has too many rows with them.
+    pub fn set_backends(
+        &mut self,
+        backends: Vec<CampaignBackend>,
+    ) -> Result<(), CampaignPlanError> {
+        self.backends = backends;
+        self.check_rows(self.cases.len())
     }
 
     /// Checks that each field of the campaign is one of a scenario.
@@ -139,7 +157,7 @@ impl CampaignPlan {
             let variants = variants.and_then(|file| file.variants());
             let variants = variants.map_err(|error| self.of_scenario(&scenario, error))?;
             if combination == 0 {
-                self.check_size(variants.len())?;
+                self.check_size(index, variants.len())?;
             }
             for variant in variants {
                 if variant.scenario.flows().is_empty() {
@@ -272,11 +290,7 @@ impl CampaignPlan {
     /// Returns the number of rows without a stop rule.
     #[must_use]
     pub fn most_rows(&self) -> usize {
-        let repetitions = self
-            .backends
-            .iter()
-            .map(|it| self.repetitions(*it) as usize);
-        self.cases.len() * repetitions.sum::<usize>()
+        self.cases.len() * self.rows_of_case()
     }
 
     /// Returns the key of a repetition of an item.
