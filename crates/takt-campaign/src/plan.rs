@@ -1,6 +1,6 @@
 //! The plan of a campaign: its scenarios and cases, read from its files.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,8 @@ pub struct PlannedScenario {
     pub digest: String,
     file: ScenarioFile,
     text: String,
+    /// Path of the folder of the file.
+    folder: PathBuf,
 }
 
 /// Scenarios and cases of a campaign.
@@ -38,6 +40,8 @@ pub struct CampaignPlan {
     pub cases: Vec<CampaignCase>,
     /// Backends of each case.
     pub backends: Vec<CampaignBackend>,
+    /// Digests of histograms to which values of cases lead, besides those of the unchanged scenarios.
+    pub(crate) histograms: BTreeMap<String, String>,
 }
 
 impl CampaignPlan {
@@ -61,6 +65,7 @@ impl CampaignPlan {
             file,
             scenarios,
             cases: Vec::new(),
+            histograms: BTreeMap::new(),
         };
         plan.check_size(0, 1)?;
         for index in 0..plan.scenarios.len() {
@@ -165,6 +170,7 @@ impl CampaignPlan {
                     let span = self.span_of(index);
                     return Err(self.mistake(&span, message, None));
                 }
+                self.add_histograms(&scenario, &variant.histogram_files)?;
                 // A setting is a text, which cannot be a list or a table.
                 let own = variant.settings;
                 if let Some((path, _)) = own.iter().find(|(_, it)| it.starts_with(['[', '{'])) {
@@ -180,6 +186,23 @@ impl CampaignPlan {
                 let (values, settings) = (with(&values), with(&settings));
                 let case = CampaignCase::new(index, &scenario.name, values, settings);
                 self.cases.push(case);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the digests of the histograms of a case that neither the unchanged scenario nor an earlier case has.
+    fn add_histograms(
+        &mut self,
+        scenario: &PlannedScenario,
+        names: &[String],
+    ) -> Result<(), CampaignPlanError> {
+        for name in names {
+            let key = format!("{}: {name}", scenario.name);
+            let is_digested = scenario.file.histogram_files().contains(&name.as_str());
+            if !is_digested && !self.histograms.contains_key(&key) {
+                let contents = read(&scenario.folder.join(name))?;
+                self.histograms.insert(key, digest::of_parts([contents]));
             }
         }
         Ok(())
@@ -333,7 +356,10 @@ impl CampaignPlan {
             self.file.repetitions.to_string(),
             stop_text(&self.file),
         ];
-        digest::of_parts(options.into_iter().chain(backends).chain(cases))
+        let histograms = self.histograms.iter();
+        let histograms = histograms.flat_map(|(name, digest)| [name.clone(), digest.clone()]);
+        let parts = options.into_iter().chain(backends).chain(cases);
+        digest::of_parts(parts.chain(histograms))
     }
 }
 
@@ -394,6 +420,7 @@ fn scenario(
         digest: digest::of_parts(parts),
         file,
         text,
+        folder: beside,
     })
 }
 
