@@ -1,5 +1,6 @@
 //! The folder of a campaign: its description, its lock, and files that are written completely or not at all.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,9 @@ pub struct CampaignDescription {
     pub items: usize,
     /// Quantities of the summary.
     pub quantities: Vec<String>,
+    /// Digests of histograms to which values of cases lead, by scenario and file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub histograms: BTreeMap<String, String>,
 }
 
 impl CampaignDescription {

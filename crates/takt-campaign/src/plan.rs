@@ -1,6 +1,6 @@
 //! The plan of a campaign: its scenarios and cases, read from its files.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,8 @@ pub struct PlannedScenario {
     pub digest: String,
     file: ScenarioFile,
     text: String,
+    /// Path of the folder of the file.
+    folder: PathBuf,
 }
 
 /// Scenarios and cases of a campaign.
@@ -38,6 +40,8 @@ pub struct CampaignPlan {
     pub cases: Vec<CampaignCase>,
     /// Backends of each case.
     pub backends: Vec<CampaignBackend>,
+    /// Digests of histograms to which values of cases lead, besides those of the unchanged scenarios.
+    pub(crate) histograms: BTreeMap<String, String>,
 }
 
 impl CampaignPlan {
@@ -61,8 +65,9 @@ impl CampaignPlan {
             file,
             scenarios,
             cases: Vec::new(),
+            histograms: BTreeMap::new(),
         };
-        plan.check_size(1)?;
+        plan.check_size(0, 1)?;
         for index in 0..plan.scenarios.len() {
             plan.check_paths(index)?;
             plan.add_cases(index)?;
@@ -92,24 +97,42 @@ impl CampaignPlan {
         sweeps.fold(1, |count, sweep| count.saturating_mul(sweep.values.len()))
     }
 
-    /// Checks the number of rows, before cases are made: few lines can ask for billions of them. `swept` is the number of
-    /// combinations in each scenario.
-    fn check_size(&self, swept: usize) -> Result<(), CampaignPlanError> {
-        let factors = [
-            self.scenarios.len(),
-            swept,
-            self.backends.len(),
-            self.file.repetitions as usize,
-        ];
-        let rows = factors
-            .into_iter()
-            .fold(self.combinations(), usize::saturating_mul);
+    /// Checks the number of rows, before cases are made: few lines can ask for billions of them. The scenarios before `index` have
+    /// their cases. `swept` is the number of combinations in this scenario, and each one after it has at least one.
+    fn check_size(&self, index: usize, swept: usize) -> Result<(), CampaignPlanError> {
+        let after = self.scenarios.len().saturating_sub(index + 1);
+        let combinations = swept.saturating_add(after);
+        let cases = self.combinations().saturating_mul(combinations);
+        self.check_rows(self.cases.len().saturating_add(cases))
+    }
+
+    /// Checks the number of rows of this number of cases.
+    fn check_rows(&self, cases: usize) -> Result<(), CampaignPlanError> {
+        let rows = cases.saturating_mul(self.rows_of_case());
         if rows <= MOST_ROWS {
             return Ok(());
         }
         let message =
             format!("the campaign has at least {rows} rows; at most {MOST_ROWS} are allowed");
         Err(self.mistake(&(0..0), message, None))
+    }
+
+    /// Returns the number of rows of a case without a stop rule.
+    fn rows_of_case(&self) -> usize {
+        let backends = self.backends.iter();
+        backends.map(|it| self.repetitions(*it) as usize).sum()
+    }
+
+    /// Sets the backends of each case.
+    ///
+    /// # Errors
+    /// The campaign has too many rows with them.
+    pub fn set_backends(
+        &mut self,
+        backends: Vec<CampaignBackend>,
+    ) -> Result<(), CampaignPlanError> {
+        self.backends = backends;
+        self.check_rows(self.cases.len())
     }
 
     /// Checks that each field of the campaign is one of a scenario.
@@ -139,7 +162,7 @@ impl CampaignPlan {
             let variants = variants.and_then(|file| file.variants());
             let variants = variants.map_err(|error| self.of_scenario(&scenario, error))?;
             if combination == 0 {
-                self.check_size(variants.len())?;
+                self.check_size(index, variants.len())?;
             }
             for variant in variants {
                 if variant.scenario.flows().is_empty() {
@@ -147,6 +170,7 @@ impl CampaignPlan {
                     let span = self.span_of(index);
                     return Err(self.mistake(&span, message, None));
                 }
+                self.add_histograms(&scenario, &variant.histogram_files)?;
                 // A setting is a text, which cannot be a list or a table.
                 let own = variant.settings;
                 if let Some((path, _)) = own.iter().find(|(_, it)| it.starts_with(['[', '{'])) {
@@ -162,6 +186,23 @@ impl CampaignPlan {
                 let (values, settings) = (with(&values), with(&settings));
                 let case = CampaignCase::new(index, &scenario.name, values, settings);
                 self.cases.push(case);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the digests of the histograms of a case that neither the unchanged scenario nor an earlier case has.
+    fn add_histograms(
+        &mut self,
+        scenario: &PlannedScenario,
+        names: &[String],
+    ) -> Result<(), CampaignPlanError> {
+        for name in names {
+            let key = format!("{}: {name}", scenario.name);
+            let is_digested = scenario.file.histogram_files().contains(&name.as_str());
+            if !is_digested && !self.histograms.contains_key(&key) {
+                let contents = read(&scenario.folder.join(name))?;
+                self.histograms.insert(key, digest::of_parts([contents]));
             }
         }
         Ok(())
@@ -272,11 +313,7 @@ impl CampaignPlan {
     /// Returns the number of rows without a stop rule.
     #[must_use]
     pub fn most_rows(&self) -> usize {
-        let repetitions = self
-            .backends
-            .iter()
-            .map(|it| self.repetitions(*it) as usize);
-        self.cases.len() * repetitions.sum::<usize>()
+        self.cases.len() * self.rows_of_case()
     }
 
     /// Returns the key of a repetition of an item.
@@ -319,7 +356,10 @@ impl CampaignPlan {
             self.file.repetitions.to_string(),
             stop_text(&self.file),
         ];
-        digest::of_parts(options.into_iter().chain(backends).chain(cases))
+        let histograms = self.histograms.iter();
+        let histograms = histograms.flat_map(|(name, digest)| [name.clone(), digest.clone()]);
+        let parts = options.into_iter().chain(backends).chain(cases);
+        digest::of_parts(parts.chain(histograms))
     }
 }
 
@@ -380,6 +420,7 @@ fn scenario(
         digest: digest::of_parts(parts),
         file,
         text,
+        folder: beside,
     })
 }
 

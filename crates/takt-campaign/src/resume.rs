@@ -25,6 +25,7 @@ pub(crate) fn described(plan: &CampaignPlan, options: &CampaignRunOptions) -> Ca
         shard: options.shard,
         items: plan.items().count(),
         quantities: plan.file.quantities.clone(),
+        histograms: plan.histograms.clone(),
     }
 }
 
@@ -75,7 +76,12 @@ pub(crate) fn check(
 ) -> Result<bool, CampaignError> {
     let directory = directory.to_owned();
     let rows = RowStore::count(&directory);
-    if earlier.base != now.base {
+    // Further histograms belong to further cases.
+    let has_changed = |(name, digest): (&String, &String)| {
+        let now = now.histograms.get(name);
+        now.is_some_and(|now| now != digest)
+    };
+    if earlier.base != now.base || earlier.histograms.iter().any(has_changed) {
         return Err(CampaignError::OtherCampaign {
             directory,
             rows,

@@ -33,6 +33,8 @@ pub struct ScenarioVariant {
     pub settings: Vec<(String, String)>,
     /// Scenario with these values.
     pub scenario: Scenario,
+    /// Names of the histogram files of the scenario with these values, as they are written, each once.
+    pub histogram_files: Vec<String>,
 }
 
 /// Length in bytes of the longest line. A longer one is a mistake, since no field is that long.
@@ -97,19 +99,7 @@ impl ScenarioFile {
 
     /// Returns the names of the histogram files that the file refers to, as they are written, each once.
     pub fn histogram_files(&self) -> Vec<&str> {
-        let nodes = self.document.get("nodes");
-        let nodes = nodes.map(document::Item::list).unwrap_or_default().iter();
-        let mut names: Vec<&str> = nodes
-            .filter_map(|node| {
-                node.table()?
-                    .get("wake_up_latency")?
-                    .table()?
-                    .text("histogram")
-            })
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        histogram_files(&self.document)
     }
 
     /// Returns the scenarios of the sweeps: each combination of their values, the last sweep's changing fastest. Without a sweep
@@ -154,7 +144,12 @@ impl ScenarioFile {
         let read = |(settings, document): (Vec<(String, String)>, Table)| {
             let scenario = read_as(&document, &self.text, &self.name)
                 .map_err(|error| said_with(error, &settings, sweeps))?;
-            Ok(ScenarioVariant { settings, scenario })
+            let histogram_files = histogram_files(&document).into_iter();
+            Ok(ScenarioVariant {
+                settings,
+                scenario,
+                histogram_files: histogram_files.map(str::to_owned).collect(),
+            })
         };
         variants.into_iter().map(read).collect()
     }
@@ -196,6 +191,23 @@ impl ScenarioFile {
     pub(crate) fn error(&self, problem: Problem) -> ScenarioError {
         ScenarioError::new(&self.name, &self.text, vec![problem])
     }
+}
+
+/// Returns the names of the histogram files in a document, each once.
+fn histogram_files(document: &Table) -> Vec<&str> {
+    let nodes = document.get("nodes");
+    let nodes = nodes.map(document::Item::list).unwrap_or_default().iter();
+    let mut names: Vec<&str> = nodes
+        .filter_map(|node| {
+            node.table()?
+                .get("wake_up_latency")?
+                .table()?
+                .text("histogram")
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 pub(crate) fn check_lines(text: &str) -> Result<(), Problem> {

@@ -243,3 +243,28 @@ fn rows_behind_the_end_of_the_same_rule_do_not_hinder_growth() {
     folder.run(&folder.options("anew")).unwrap();
     assert_eq!(folder.result("out"), folder.result("anew"));
 }
+
+#[test]
+fn a_changed_histogram_of_a_swept_field_is_refused() {
+    let sweep = "[[sweeps]]\nfield = \"nodes.host1.wake_up_latency.histogram\"\n\
+                 values = [\"one.csv\"]\n";
+    let folder = Folder::new(&(CAMPAIGN.to_owned() + sweep));
+    let bins = "2 us,10\n10 us,0\n";
+    folder.write("one.csv", bins);
+    folder.write("two.csv", bins);
+    folder.run(&folder.options("out")).unwrap();
+    let rows = folder.result("out")["rows.jsonl"].clone();
+    folder.write("one.csv", "2 us,10\n20 us,0\n");
+    let error = folder.run(&resumed(&folder, "out")).unwrap_err();
+    assert!(
+        matches!(error, CampaignError::OtherCampaign { .. }),
+        "{error}"
+    );
+    assert_eq!(folder.result("out")["rows.jsonl"], rows);
+    // A further histogram is a further case.
+    folder.write("one.csv", bins);
+    let grown = CAMPAIGN.to_owned() + &sweep.replace("\"]", "\", \"two.csv\"]");
+    folder.write("campaign.toml", &grown);
+    let outcome = folder.run(&resumed(&folder, "out")).unwrap();
+    assert_eq!((outcome.rows, outcome.computed), (32, 16));
+}

@@ -235,3 +235,29 @@ fn a_case_that_exists_already_is_refused() {
     let end = "twice, with applications.control.payload = 64 B";
     assert!(text.contains(&case) && text.ends_with(end), "{text}");
 }
+
+#[test]
+fn a_bound_is_one_row_of_the_limit() {
+    let both = "backends = [\"simulate\", \"bounds\"]\n";
+    let plan = |backends: &str, repetitions: u32| {
+        Folder::new(&format!("{HEAD}repetitions = {repetitions}\n{backends}")).plan()
+    };
+    let most = plan(both, 999_999).unwrap();
+    assert_eq!(most.most_rows(), 1_000_000);
+    let error = plan(both, 1_000_000).unwrap_err().to_string();
+    assert!(error.contains("at least 1000001 rows"), "{error}");
+    let mut simulated = plan("backends = [\"simulate\"]\n", 1_000_000).unwrap();
+    let backends = most.backends;
+    let error = simulated.set_backends(backends).unwrap_err().to_string();
+    assert!(error.contains("at least 1000001 rows"), "{error}");
+}
+
+#[test]
+fn a_sweep_of_one_scenario_does_not_count_for_the_others() {
+    let two = HEAD.replace("]", ", \"other.toml\"]");
+    let folder = Folder::new(&format!("{two}repetitions = 300000\n"));
+    folder.write("other.toml", SCENARIO);
+    let sweep = "[[sweeps]]\nparameter = \"applications.control.pcp\"\nvalues = [1, 2]\n";
+    folder.write("plant.toml", &format!("{SCENARIO}{sweep}"));
+    assert_eq!(folder.plan().unwrap().most_rows(), 900_000);
+}

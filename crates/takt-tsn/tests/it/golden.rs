@@ -18,7 +18,10 @@ fn by_discipline(path: &Path) -> Vec<(String, Scenario)> {
         .unwrap_or_else(|error| panic!("{error}"));
     let mut chosen: Vec<(String, Scenario)> = Vec::new();
     let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-    for ScenarioVariant { settings, scenario } in file.variants().unwrap() {
+    for ScenarioVariant {
+        settings, scenario, ..
+    } in file.variants().unwrap()
+    {
         let swept = settings.iter().find(|(path, _)| path == "discipline");
         let name = swept.map_or_else(|| stem.clone(), |(_, value)| format!("{stem}-with-{value}"));
         if chosen.iter().all(|(other, _)| *other != name) {

@@ -30,7 +30,9 @@ pub(super) fn run(arguments: &CampaignRunArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     let mut plan = CampaignPlan::read(&arguments.file).map_err(|error| advice::plan(&error))?;
     if !arguments.backends.is_empty() {
-        plan.backends = backends(&arguments.backends)?;
+        let backends = backends(&arguments.backends)?;
+        plan.set_backends(backends)
+            .map_err(|error| advice::plan(&error))?;
     }
     let directory = directory(arguments, &plan.file.name);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -127,6 +127,7 @@ fn of_scenario(
     let variant = ScenarioVariant {
         settings: Vec::new(),
         scenario: scenario.clone(),
+        histogram_files: Vec::new(),
     };
     let places = Places {
         text,
