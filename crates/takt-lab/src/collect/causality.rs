@@ -1,8 +1,12 @@
 //! Order of the times of a run: no message is at a place before it is at an earlier one.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use takt_analysis::{AnalysisOptions, CapturePort, ImpossibleDelays, RunAnalysis, TraceInterval};
+use takt_analysis::{
+    AnalysisOptions, CapturePort, DelaySample, ImpossibleDelays, RunAnalysis, SampleObserver,
+    TraceInterval,
+};
 use takt_control::TracePoint;
 
 use super::captures::{AssignedCaptures, PairCaptures};
@@ -23,7 +27,26 @@ pub(super) fn check(
             trim: 0,
             synchronized: pair.is_synchronized,
         };
-        let run = RunAnalysis::of(&files, &options)?;
+        let capture = own.publisher.and_then(|it| assigned.captures.get(it));
+        let mut trips = RoundTrips {
+            tolerance: capture.map_or(1, |it| i64::try_from(it.step_nanos).unwrap_or(i64::MAX)),
+            ..RoundTrips::default()
+        };
+        let run = RunAnalysis::observed(&files, &options, &mut trips)?;
+        if let Some(capture) = capture.filter(|it| it.has_card_stamps) {
+            let mut intervals = run.intervals.iter();
+            let wire = intervals.find(|it| is_wire(it.interval));
+            let negative = wire.map_or(0, |it| it.negative);
+            let contradictions = trips.contradictions.saturating_add(negative);
+            let count = trips.count.saturating_add(negative);
+            if contradictions > count / 2 {
+                return Err(CollectError::SentNotStamped {
+                    path: capture.path.clone(),
+                    contradictions,
+                    count,
+                });
+            }
+        }
         let cards = of_cards(pair, assigned, *own);
         let margin = pair.clocks.margin_nanos().unwrap_or(0);
         for delays in run.impossible_delays(margin) {
@@ -48,6 +71,50 @@ pub(super) fn check(
         doubts.extend(lines.map(|line| format!("{application}: {line}")));
     }
     Ok(doubts)
+}
+
+fn is_wire(interval: TraceInterval) -> bool {
+    (interval.from, interval.to) == (TracePoint::T2, TracePoint::T7)
+}
+
+/// Comparison of the wire round trip of each message with that of the application, which has it within.
+#[derive(Debug, Default)]
+struct RoundTrips {
+    /// Nanoseconds by which the wire round trip may be longer.
+    tolerance: i64,
+    /// Wire round trips of messages without that of the application so far, by counter.
+    wire: HashMap<u64, i64>,
+    /// The same of the application.
+    application: HashMap<u64, i64>,
+    /// Number of messages whose wire round trip is longer.
+    contradictions: u64,
+    count: u64,
+}
+
+impl SampleObserver for RoundTrips {
+    fn delay(&mut self, sample: &DelaySample) {
+        let DelaySample {
+            interval, counter, ..
+        } = sample;
+        let is_wire = is_wire(*interval);
+        if !is_wire && (interval.from, interval.to) != (TracePoint::T1, TracePoint::T8) {
+            return;
+        }
+        let (own, others) = match is_wire {
+            true => (&mut self.wire, &mut self.application),
+            false => (&mut self.application, &mut self.wire),
+        };
+        let Some(other) = others.remove(counter) else {
+            own.insert(*counter, sample.nanos);
+            return;
+        };
+        let (wire, application) = match is_wire {
+            true => (sample.nanos, other),
+            false => (other, sample.nanos),
+        };
+        self.count += 1;
+        self.contradictions += u64::from(wire > application.saturating_add(self.tolerance));
+    }
 }
 
 /// Returns the agreement of the clocks of both network cards; `None` if not both captures have their stamps.
@@ -121,4 +188,43 @@ fn file_of(run: &RunAnalysis, point: TracePoint) -> PathBuf {
     let has = |(found, _): &(TracePoint, u64)| *found == point;
     let file = files.find(|file| file.points.iter().any(has));
     file.map_or_else(PathBuf::new, |file| file.path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wire_round_trip_is_within_that_of_the_application() {
+        let mut trips = RoundTrips {
+            tolerance: 10,
+            ..RoundTrips::default()
+        };
+        let [application, wire] = [
+            (TracePoint::T1, TracePoint::T8),
+            (TracePoint::T2, TracePoint::T7),
+        ]
+        .map(|points| {
+            let mut all = TraceInterval::ALL.into_iter();
+            all.find(|it| (it.from, it.to) == points).unwrap()
+        });
+        let mut note = |interval, counter, nanos| {
+            trips.delay(&DelaySample {
+                interval,
+                counter,
+                began: 0,
+                nanos,
+                is_counted: true,
+            });
+        };
+        // Within it; longer by the tolerance; 37 s, because T2 is UTC and T7 is TAI, in both orders of the samples.
+        for (counter, nanos) in [(1, 500), (2, 710), (3, 37_000_000_500)] {
+            note(wire, counter, nanos);
+            note(application, counter, 700);
+        }
+        note(application, 4, 700);
+        note(wire, 4, 711);
+        note(wire, 5, 800);
+        assert_eq!((trips.contradictions, trips.count), (2, 4));
+    }
 }

@@ -163,6 +163,20 @@ pub enum CollectError {
         /// Path of the other capture.
         second: PathBuf,
     },
+    /// Most round trips of a capture with the card's stamps contradict those of the application.
+    #[error(
+        "--card-stamps {}: sent frames are not stamped by the card: of {contradictions} of {count} messages, the wire round trip \
+         (T2 to T7) is not within that of the application (T1 to T8)",
+        path.display()
+    )]
+    SentNotStamped {
+        /// Path of the capture.
+        path: PathBuf,
+        /// Number of messages whose times contradict each other.
+        contradictions: u64,
+        /// Number of messages with both round trips, or with a negative one.
+        count: u64,
+    },
     /// The network card stamped the packets of one capture at the port of a Publisher, and not those of another one.
     #[error("the network card stamped {}, but not {}: both were made at the port of a publisher", card.display(), other.display())]
     MixedStamps {

@@ -184,6 +184,10 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
             "Another device sends with this PublisherId. Keep the packets of both hosts only: \
              `tcpdump -r FILE -w NEW 'ether src ADDRESS or ether src ADDRESS'`."
         }
+        CollectError::SentNotStamped { .. } => {
+            "On the sending host, `tcpdump -j adapter_unsynced` has the card's time for received frames only. Capture at a tap or mirror, \
+             or take the kernel's time (tcpdump without -j, no --card-stamps)."
+        }
         CollectError::MixedStamps { .. } => {
             "The report has one kind of time stamp for the sent frames of all applications. Name all captures at the port of a \
              Publisher with --card-stamps, if the card stamped them, or take the kernel's stamps for all."
