@@ -74,20 +74,13 @@ pub fn collect(
     })
 }
 
-/// Refuses a trace that an option for captures names: the option would have no effect.
+/// Refuses a trace among the files that are said to be captures: it would be taken as any trace.
 fn check_options(request: &CollectRequest<'_>, trace: &Path) -> Result<(), CollectError> {
-    let options = [
-        ("--card-stamps", request.card_stamps),
-        ("--at-loopback", request.at_loopback),
-    ];
-    let mut options = options.into_iter();
-    let named = options.find(|(_, paths)| paths.iter().any(|it| it == trace));
-    named.map_or(Ok(()), |(option, _)| {
-        Err(CollectError::TraceAsCapture {
-            option,
-            path: trace.to_owned(),
-        })
-    })
+    let mut captures = request.card_stamps.iter().chain(request.at_loopback);
+    match captures.any(|it| it == trace) {
+        true => Err(CollectError::TraceAsCapture(trace.to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// Returns true for a capture that has the name of one at the port of the loopback, as `takt analyze` takes it.
@@ -118,14 +111,8 @@ mod tests {
             is_synchronized: false,
         };
         let refused = |path: &Path| check_options(&request, path).unwrap_err().to_string();
-        assert_eq!(
-            refused(&card),
-            "--card-stamps card: the file is a trace, not a capture"
-        );
-        assert_eq!(
-            refused(&loopback),
-            "--at-loopback loopback: the file is a trace, not a capture"
-        );
+        assert_eq!(refused(&card), "card is a trace, not a capture");
+        assert_eq!(refused(&loopback), "loopback is a trace, not a capture");
         check_options(&request, &other).unwrap();
     }
 }

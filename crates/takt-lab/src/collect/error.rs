@@ -37,14 +37,9 @@ pub enum CollectError {
     /// There is no trace.
     #[error("none of the files is a trace")]
     NoTrace,
-    /// An option for captures names a trace.
-    #[error("{option} {}: the file is a trace, not a capture", path.display())]
-    TraceAsCapture {
-        /// Option.
-        option: &'static str,
-        /// Path of the trace.
-        path: PathBuf,
-    },
+    /// This file is said to be a capture, and is a trace.
+    #[error("{} is a trace, not a capture", .0.display())]
+    TraceAsCapture(PathBuf),
     /// A trace is of another scenario, or of another version of it.
     #[error("{} is of another scenario than {}", path.display(), scenario.display())]
     OtherScenario {
@@ -165,7 +160,7 @@ pub enum CollectError {
     },
     /// Most round trips of a capture with the card's stamps contradict those of the application.
     #[error(
-        "--card-stamps {}: sent frames are not stamped by the card: of {contradictions} of {count} messages, the wire round trip \
+        "the network card did not stamp the sent frames of {}: of {contradictions} of {count} messages, the wire round trip \
          (T2 to T7) is not within that of the application (T1 to T8)",
         path.display()
     )]

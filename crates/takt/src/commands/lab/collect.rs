@@ -141,8 +141,8 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
         CollectError::NoTrace => {
             "Add the traces of both ends: `takt publish` and `takt loopback` with --trace FILE."
         }
-        CollectError::TraceAsCapture { .. } => {
-            "Name a capture of tcpdump with this option, and the trace without an option."
+        CollectError::TraceAsCapture(_) => {
+            "Name captures of tcpdump with --card-stamps and --at-loopback, and the trace without an option."
         }
         CollectError::OtherScenario { .. } => {
             "Name the file that both ends had, unchanged since then, or run again with this one."
