@@ -10,10 +10,8 @@ use takt_tests::binary::repository;
 use takt_tests::{Process, Sandbox, process};
 
 use crate::command_line::mistakes::fails;
+use crate::command_line::small_disk::on_small_disk;
 use crate::command_line::{PATIENCE, plain};
-
-/// Mount point of the small disk, for the test in the namespace.
-const DISK: &str = "TAKT_TEST_DISK";
 
 /// A campaign of 120 rows of some milliseconds.
 fn campaign(sandbox: &Sandbox) -> String {
@@ -227,30 +225,8 @@ fn mistakes_are_explained() {
 
 #[test]
 fn a_full_disk_loses_no_rows() {
-    if let Some(disk) = std::env::var_os(DISK) {
-        return on_a_small_disk(&PathBuf::from(disk));
-    }
-    let sandbox = Sandbox::new();
-    let disk = sandbox.data_directory().join("disk");
-    fs::create_dir(&disk).unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size=400k tmpfs '{0}' || exit 77; exec '{1}' --exact --nocapture \
-         command_line::campaigns::a_full_disk_loses_no_rows",
-        disk.display(),
-        std::env::current_exe().unwrap().display(),
-    );
-    let mut command = Command::new("unshare");
-    command
-        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
-        .env(DISK, &disk);
-    let ran = process::run("unshare", &mut command, 4 * PATIENCE);
-    let cannot = ran.stderr.contains("Operation not permitted") || ran.status.code() == Some(77);
-    if cannot {
-        println!("skipped: mounting a small disk takes root: {}", ran.stderr);
-        return;
-    }
-    let said = ran.expect_success();
-    assert!(said.contains("1 passed"), "{said}");
+    let name = "command_line::campaigns::a_full_disk_loses_no_rows";
+    on_small_disk(name, "400k", on_a_small_disk);
 }
 
 /// The test in its namespace: first the journal, then the result finds no room.

@@ -1,50 +1,23 @@
 //! A full disk under the registry's database: registrations are refused, and work again when there is room.
-//!
-//! The disk is a small tmpfs in a separate mount namespace, which requires root. The test starts itself again in it.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::Instant;
 
 use takt_app::{Client, ClientOptions, Identity, model};
 use takt_tests::authority::Authority;
-use takt_tests::{Registry, Sandbox, process};
+use takt_tests::{Registry, Sandbox};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, StatusCode, ids};
 
 use crate::command_line::PATIENCE;
-
-/// Mount point of the small disk, for the test in the namespace.
-const DISK: &str = "TAKT_TEST_DISK";
+use crate::command_line::small_disk::on_small_disk;
 
 #[test]
 fn a_full_disk_refuses_registrations_until_there_is_room() {
-    if let Some(disk) = std::env::var_os(DISK) {
-        return on_a_small_disk(&PathBuf::from(disk));
-    }
-    let sandbox = Sandbox::new();
-    let disk = sandbox.data_directory().join("disk");
-    std::fs::create_dir(&disk).unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size=8m tmpfs '{0}' || exit 77; exec '{1}' --exact --nocapture \
-         command_line::disk::a_full_disk_refuses_registrations_until_there_is_room",
-        disk.display(),
-        std::env::current_exe().unwrap().display(),
-    );
-    let mut command = Command::new("unshare");
-    command
-        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
-        .env(DISK, &disk);
-    let ran = process::run("unshare", &mut command, 4 * PATIENCE);
-    let cannot = ran.stderr.contains("Operation not permitted") || ran.status.code() == Some(77);
-    if cannot {
-        println!("skipped: mounting a small disk takes root: {}", ran.stderr);
-        return;
-    }
-    let said = ran.expect_success();
-    assert!(said.contains("1 passed"), "{said}");
+    let name = "command_line::disk::a_full_disk_refuses_registrations_until_there_is_room";
+    on_small_disk(name, "8m", on_a_small_disk);
 }
 
 /// Registers nodes as a Provider.

@@ -22,6 +22,7 @@ mod report;
 mod scenario;
 mod simulate;
 mod simulated_by_hand;
+mod small_disk;
 mod state;
 mod tsn;
 mod two_hosts;
