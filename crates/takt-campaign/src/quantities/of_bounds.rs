@@ -28,10 +28,14 @@ pub(crate) fn of_bounds(scenario: &Scenario, bounds: &ScenarioBounds) -> Quantit
         if let Some(time) = &flow.application_round_trip {
             bound(name, "application_round_trip", time);
         }
-        for (source, time) in bounds.ways.iter().filter(|_| round_trip) {
-            if scenario.flow_name(*source) == flow.name {
-                bound(name, "one_way", time);
-            }
+    }
+    // The ways of round trips; those of other flows are above.
+    for (source, _) in &bounds.ways {
+        let name = format!("{}.one_way.bound_ns", scenario.flow_name(*source));
+        if let Some(time) = bounds.of_way(*source) {
+            quantities
+                .entry(name)
+                .or_insert_with(|| nanoseconds(time, model));
         }
     }
     quantities
@@ -52,5 +56,36 @@ fn nanoseconds(time: &Extended, model: BoundsModel) -> Value {
         Ok(picoseconds) => (picoseconds as f64 / 1000.0).into(),
         // Longer than three months.
         Err(_) => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::tests::folder::SCENARIO;
+    use takt_calculus::scenario_bounds;
+
+    #[test]
+    fn each_way_of_a_round_trip_has_a_bound_of_its_own() {
+        let scenario = Scenario::parse(SCENARIO, "plant.toml").unwrap();
+        let bounds =
+            scenario_bounds(&scenario, BoundsModel::Sound, &scenario.bounds.analyses).unwrap();
+        let quantities = of_bounds(&scenario, &bounds);
+        let round_trips: Vec<&String> = quantities
+            .keys()
+            .filter(|name| name.ends_with(".round_trip.bound_ns"))
+            .collect();
+        assert!(!round_trips.is_empty());
+        for round_trip in round_trips {
+            let name = round_trip.trim_end_matches(".round_trip.bound_ns");
+            let time = |name: String| quantities[&name].as_f64().unwrap();
+            let both = time(round_trip.clone());
+            for way in [name.to_owned(), format!("{name} (return)")] {
+                let way = time(format!("{way}.one_way.bound_ns"));
+                assert!(way > 0.0 && way < both, "{name}: {way} {both}");
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-mod folder;
+pub(crate) mod folder;
 mod interrupts;
 mod plans;
 mod repeats;
