@@ -88,8 +88,8 @@ ahead_aarch64() {
 
 part_aarch64() {
     need_aarch64 || return
-    # The models of loom have a part of their own.
-    cargo test --no-fail-fast "${AARCH64_CRATES[@]}" --lib -- --skip loom || return 1
+    # The models of loom have a part of their own. The emulator passes no request to network cards on (ethtool).
+    cargo test --no-fail-fast "${AARCH64_CRATES[@]}" --lib -- --skip loom --skip the_loopback_interface_has_software_time_stamps || return 1
     # The tests start this command line. The kernel need not know how to start foreign binaries: a script names the emulator.
     cargo build "${AARCH64_CRATES[@]}" --bin takt || return 1
     local takt
