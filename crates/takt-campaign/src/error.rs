@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use takt_scenario::ScenarioError;
+use takt_scenario::{CampaignBackend, ScenarioError};
 
+use crate::lab_error::CampaignLabError;
 use crate::shard::Shard;
 
 /// A campaign that cannot be planned.
@@ -97,6 +98,38 @@ pub enum CampaignError {
         then: String,
         /// This version.
         now: String,
+    },
+    /// The rows in the folder are of another kernel of User-Mode Linux.
+    #[error(
+        "{} has {rows} rows with Linux {then} as the kernel of uml, and this one is Linux {now}: rows of two kernels are not mixed",
+        directory.display()
+    )]
+    OtherKernel {
+        /// The folder.
+        directory: PathBuf,
+        /// Number of rows.
+        rows: usize,
+        /// Release of the kernel that ran them.
+        then: String,
+        /// Release of this kernel.
+        now: String,
+    },
+    /// A backend is one of the lab, and the run has no lab.
+    #[error("the backend {} needs the lab", .0.name())]
+    NoLab(CampaignBackend),
+    /// The lab cannot run the rows. Nothing was changed.
+    #[error(transparent)]
+    Lab(CampaignLabError),
+    /// A run of the lab failed, and its scenario is not the reason. The row is missing; those that are there stay.
+    #[error("case {case} on {}: {error}", backend.name())]
+    LabRow {
+        /// Id of the case.
+        case: String,
+        /// Backend.
+        backend: CampaignBackend,
+        /// Reason.
+        #[source]
+        error: CampaignLabError,
     },
     /// The folder has another share.
     #[error("{} has {}, and this is {}", directory.display(), share(*then), share(*now))]

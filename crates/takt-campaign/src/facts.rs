@@ -10,9 +10,14 @@ use serde_json::{Map, Value, json};
 use crate::error::CampaignError;
 use crate::folder::FACTS;
 use crate::options::CampaignRunOptions;
+use crate::plan::CampaignPlan;
 
 /// Returns the facts of a run that begins.
-pub(crate) fn session(options: &CampaignRunOptions) -> Value {
+pub(crate) fn session(
+    plan: &CampaignPlan,
+    options: &CampaignRunOptions,
+    kernel: Option<&str>,
+) -> Value {
     let time = SystemTime::now().duration_since(UNIX_EPOCH);
     let host = options.facts.iter();
     let host = host.map(|(name, value)| (name.clone(), Value::from(value.clone())));
@@ -22,6 +27,8 @@ pub(crate) fn session(options: &CampaignRunOptions) -> Value {
         "jobs": options.jobs,
         "shard": options.shard.map(|shard| shard.to_string()),
         "host": host.collect::<Map<String, Value>>(),
+        "umlKernel": kernel,
+        "histograms": plan.histogram_digests(),
     })
 }
 

@@ -45,6 +45,9 @@ pub struct CampaignDescription {
     pub items: usize,
     /// Quantities of the summary.
     pub quantities: Vec<String>,
+    /// Release of the kernel of User-Mode Linux, if there are rows of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
     /// Digests of histograms to which values of cases lead, by scenario and file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub histograms: BTreeMap<String, String>,

@@ -59,8 +59,11 @@ pub fn merge_shards(directories: &[PathBuf], to: &Path) -> Result<usize, Campaig
         }
         Ok(())
     })?;
+    // A share without a row of uml does not tell.
+    let kernel = parts.iter().find_map(|it| it.description.kernel.clone());
     let description = CampaignDescription {
         shard: None,
+        kernel,
         ..first.description.clone()
     };
     description.write(directory)?;
@@ -102,13 +105,17 @@ fn parts(directories: &[PathBuf]) -> Result<Vec<Part>, CampaignError> {
         return Ok(parts);
     };
     let of = first.shard.of;
+    let kernel = parts.iter().find_map(|it| it.description.kernel.clone());
     let same = |part: &Part| {
         let shard = first.description.shard;
         let other = CampaignDescription {
             shard,
+            kernel: first.description.kernel.clone(),
             ..part.description.clone()
         };
-        part.shard.of == of && other == first.description
+        let own = part.description.kernel.as_ref();
+        let has_kernel = own.is_none() || own == kernel.as_ref();
+        part.shard.of == of && has_kernel && other == first.description
     };
     if let Some(other) = parts.iter().find(|part| !same(part)) {
         let (one, other) = (first.directory.clone(), other.directory.clone());

@@ -1,33 +1,19 @@
 //! The plan of a campaign: its scenarios and cases, read from its files.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use takt_scenario::{
-    CampaignBackend, CampaignFile, CampaignSweep, CampaignText, Scenario, ScenarioError,
-    ScenarioFile,
+    CampaignBackend, CampaignFile, CampaignSweep, Scenario, ScenarioError, ScenarioFile,
 };
 
 use crate::case::{CampaignCase, RowKey};
 use crate::digest;
 use crate::error::CampaignPlanError;
+use crate::planned_scenario::{PlannedScenario, read, scenario};
 
 /// Most rows of a campaign.
 pub const MOST_ROWS: usize = 1_000_000;
-
-/// A scenario of a campaign.
-#[derive(Debug, Clone)]
-pub struct PlannedScenario {
-    /// File name, as the campaign has it.
-    pub name: String,
-    /// Digest of the file and its histograms.
-    pub digest: String,
-    file: ScenarioFile,
-    text: String,
-    /// Path of the folder of the file.
-    folder: PathBuf,
-}
 
 /// Scenarios and cases of a campaign.
 #[derive(Debug, Clone)]
@@ -38,8 +24,8 @@ pub struct CampaignPlan {
     pub scenarios: Vec<PlannedScenario>,
     /// Cases in the order of the rows: the scenario changes slowest, the last sweep fastest.
     pub cases: Vec<CampaignCase>,
-    /// Backends of each case.
-    pub backends: Vec<CampaignBackend>,
+    /// Backends of each case. The number of rows follows from them.
+    backends: Vec<CampaignBackend>,
     /// Digests of histograms to which values of cases lead, besides those of the unchanged scenarios.
     pub(crate) histograms: BTreeMap<String, String>,
 }
@@ -123,6 +109,12 @@ impl CampaignPlan {
         backends.map(|it| self.repetitions(*it) as usize).sum()
     }
 
+    /// Returns the backends of each case.
+    #[must_use]
+    pub fn backends(&self) -> &[CampaignBackend] {
+        &self.backends
+    }
+
     /// Sets the backends of each case.
     ///
     /// # Errors
@@ -170,7 +162,7 @@ impl CampaignPlan {
                     let span = self.span_of(index);
                     return Err(self.mistake(&span, message, None));
                 }
-                self.add_histograms(&scenario, &variant.histogram_files)?;
+                self.add_histograms(&scenario, &variant.histogram_files);
                 // A setting is a text, which cannot be a list or a table.
                 let own = variant.settings;
                 if let Some((path, _)) = own.iter().find(|(_, it)| it.starts_with(['[', '{'])) {
@@ -192,20 +184,27 @@ impl CampaignPlan {
     }
 
     /// Adds the digests of the histograms of a case that neither the unchanged scenario nor an earlier case has.
-    fn add_histograms(
-        &mut self,
-        scenario: &PlannedScenario,
-        names: &[String],
-    ) -> Result<(), CampaignPlanError> {
+    fn add_histograms(&mut self, scenario: &PlannedScenario, names: &[String]) {
         for name in names {
             let key = format!("{}: {name}", scenario.name);
             let is_digested = scenario.file.histogram_files().contains(&name.as_str());
             if !is_digested && !self.histograms.contains_key(&key) {
-                let contents = read(&scenario.folder.join(name))?;
-                self.histograms.insert(key, digest::of_parts([contents]));
+                let digest = scenario.histogram_digest(name);
+                self.histograms.insert(key, digest);
             }
         }
-        Ok(())
+    }
+
+    /// Returns the digests of all histograms, by scenario and file. Rows are computed with these contents, whatever the files have later.
+    pub(crate) fn histogram_digests(&self) -> BTreeMap<String, String> {
+        let mut digests = self.histograms.clone();
+        for scenario in &self.scenarios {
+            for name in scenario.file.histogram_files() {
+                let key = format!("{}: {name}", scenario.name);
+                digests.insert(key, scenario.histogram_digest(name));
+            }
+        }
+        digests
     }
 
     /// Returns the values of a combination, and those of them that are fields.
@@ -326,13 +325,23 @@ impl CampaignPlan {
         }
     }
 
-    /// Returns the scenario of a case.
+    /// Returns the scenario of a case. Its histograms are those that the plan was made with.
     ///
     /// # Errors
-    /// A file of the scenario, such as a histogram, has changed since the plan was made.
+    /// The case is one of another plan.
     pub fn scenario_of(&self, case: &CampaignCase) -> Result<Scenario, ScenarioError> {
-        let file = &self.scenarios[case.scenario].file;
+        let file = self.file_of(case);
         Ok(file.with_settings(&case.settings)?.scenario().clone())
+    }
+
+    /// Returns the scenario file of a case, without the values of the case.
+    pub(crate) fn file_of(&self, case: &CampaignCase) -> &ScenarioFile {
+        &self.scenarios[case.scenario].file
+    }
+
+    /// Returns the text of this file.
+    pub(crate) fn text_of(&self, case: &CampaignCase) -> &str {
+        &self.scenarios[case.scenario].text
     }
 
     /// Returns a digest of everything that changes the contents of rows, besides the values of cases and the version of Takt.
@@ -344,7 +353,8 @@ impl CampaignPlan {
             self.file.ieee_model.to_string(),
             self.file.seed.to_string(),
         ];
-        digest::of_parts(scenarios.chain(options))
+        let disciplines = (!self.file.disciplines).then(|| "without disciplines".to_owned());
+        digest::of_parts(scenarios.chain(options).chain(disciplines))
     }
 
     /// Returns a digest of all rows: campaigns with the same digest have the same result.
@@ -382,51 +392,4 @@ fn steps(sweeps: &[CampaignSweep], mut combination: usize) -> Vec<&[String]> {
     }
     steps.reverse();
     steps
-}
-
-fn scenario(
-    campaign: &CampaignFile,
-    folder: &Path,
-    written: &CampaignText,
-) -> Result<PlannedScenario, CampaignPlanError> {
-    let path = folder.join(&written.text);
-    let bytes = read(&path).map_err(|error| match error {
-        // The place of the name tells more than the path alone.
-        CampaignPlanError::Read { path, error } => CampaignPlanError::Campaign {
-            error: campaign.error_at(
-                &written.span,
-                format!("cannot read {}: {error}", path.display()),
-                Some("scenarios are relative to the folder of this file".to_owned()),
-            ),
-            text: campaign.text().to_owned(),
-        },
-        error => error,
-    })?;
-    let name = path.display().to_string();
-    let wrong = |error: ScenarioError, text: &str| CampaignPlanError::Scenario {
-        error,
-        text: text.to_owned(),
-    };
-    let text = ScenarioFile::text(bytes, &name).map_err(|error| wrong(error, ""))?;
-    let file = ScenarioFile::parse(&text, &name).map_err(|error| wrong(error, &text))?;
-    let beside = path.parent().map(PathBuf::from).unwrap_or_default();
-    let mut parts = vec![text.clone().into_bytes()];
-    for histogram in file.histogram_files() {
-        parts.push(histogram.as_bytes().to_vec());
-        parts.push(read(&beside.join(histogram))?);
-    }
-    Ok(PlannedScenario {
-        name: written.text.clone(),
-        digest: digest::of_parts(parts),
-        file,
-        text,
-        folder: beside,
-    })
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, CampaignPlanError> {
-    fs::read(path).map_err(|error| CampaignPlanError::Read {
-        path: path.to_owned(),
-        error,
-    })
 }

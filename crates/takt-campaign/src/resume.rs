@@ -15,7 +15,11 @@ use crate::plan::{CampaignPlan, stop_text};
 use crate::store::RowStore;
 
 /// Returns the description of a campaign.
-pub(crate) fn described(plan: &CampaignPlan, options: &CampaignRunOptions) -> CampaignDescription {
+pub(crate) fn described(
+    plan: &CampaignPlan,
+    options: &CampaignRunOptions,
+    kernel: Option<&str>,
+) -> CampaignDescription {
     CampaignDescription {
         format: CampaignDescription::format(),
         name: plan.file.name.clone(),
@@ -25,6 +29,7 @@ pub(crate) fn described(plan: &CampaignPlan, options: &CampaignRunOptions) -> Ca
         shard: options.shard,
         items: plan.items().count(),
         quantities: plan.file.quantities.clone(),
+        kernel: kernel.map(str::to_owned),
         histograms: plan.histograms.clone(),
     }
 }
@@ -102,6 +107,17 @@ pub(crate) fn check(
             rows,
             then: earlier.takt.clone(),
             now: now.takt.clone(),
+        });
+    }
+    if let (Some(then), Some(now)) = (&earlier.kernel, &now.kernel)
+        && then != now
+        && rows > 0
+    {
+        return Err(CampaignError::OtherKernel {
+            directory,
+            rows,
+            then: then.clone(),
+            now: now.clone(),
         });
     }
     Ok(earlier.plan != now.plan)

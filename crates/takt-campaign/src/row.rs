@@ -26,9 +26,20 @@ pub struct CampaignRow {
     pub seed: Option<u64>,
     /// Quantities; empty if the computation failed.
     pub values: Quantities,
+    /// True if the quantities were measured in the time of a host: a second run gives others.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub measured: bool,
     /// Reason why there are no quantities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl CampaignRow {
@@ -54,6 +65,7 @@ impl CampaignRow {
             repetition: key.repetition,
             seed,
             values,
+            measured: key.backend.is_measured(),
             failure,
         }
     }

@@ -15,17 +15,19 @@ use serde_json::json;
 use takt_scenario::CampaignBackend;
 
 use crate::case::RowKey;
-use crate::compute::compute_row;
+use crate::compute::{ComputedRow, compute_any_row};
 use crate::error::CampaignError;
 use crate::facts::{Facts, session};
 use crate::folder::{FolderLock, ROWS, SOURCE, TABLE, write_whole};
 use crate::items::owned;
+use crate::lab::{CampaignLab, needs_lab, remove_left};
+use crate::lab_error::CampaignLabError;
+use crate::lab_runner::LabRunner;
 use crate::options::{CampaignObserver, CampaignOutcome, CampaignRunOptions, CampaignStart};
 use crate::plan::{CampaignPlan, stop_text};
 use crate::progress::{CampaignProgress, ItemProgress};
 use crate::queue::RowQueue;
 use crate::resume::{check, check_rows, described, earlier, stop_of_folder};
-use crate::row::CampaignRow;
 use crate::shard::Shard;
 use crate::store::RowStore;
 use crate::table::write_table;
@@ -33,7 +35,7 @@ use crate::table::write_table;
 /// Interval of checks for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Runs a campaign. `interrupt` ends the run early. Rows that are there stay, however the run ends.
+/// Runs a campaign on the backends `simulate` and `bounds`. `interrupt` ends the run early. Rows that are there stay, however the run ends.
 ///
 /// # Errors
 /// [`CampaignError`].
@@ -43,8 +45,39 @@ pub fn run_campaign(
     observer: &mut dyn CampaignObserver,
     interrupt: &AtomicBool,
 ) -> Result<CampaignOutcome, CampaignError> {
+    match needs_lab(plan.backends()) {
+        None => run(plan, options, None, observer, interrupt),
+        Some(backend) => Err(CampaignError::NoLab(backend)),
+    }
+}
+
+/// Runs a campaign on all backends. Rows of `uml` are the same in each repeat; those of `netns` are measured, one after the other, while
+/// nothing else is computed. When this returns, no run of the lab goes on, and none has left files.
+///
+/// # Errors
+/// [`CampaignError`].
+pub fn run_campaign_in_lab(
+    plan: &Arc<CampaignPlan>,
+    options: &CampaignRunOptions,
+    lab: &CampaignLab,
+    observer: &mut dyn CampaignObserver,
+    interrupt: &AtomicBool,
+) -> Result<CampaignOutcome, CampaignError> {
+    let lab = needs_lab(plan.backends()).map(|_| lab.prepare(plan, options.shard, options.jobs));
+    let lab = lab.transpose().map_err(CampaignError::Lab)?;
+    run(plan, options, lab.map(Arc::new), observer, interrupt)
+}
+
+fn run(
+    plan: &Arc<CampaignPlan>,
+    options: &CampaignRunOptions,
+    lab: Option<Arc<LabRunner>>,
+    observer: &mut dyn CampaignObserver,
+    interrupt: &AtomicBool,
+) -> Result<CampaignOutcome, CampaignError> {
     let directory = options.directory.as_path();
-    let description = described(plan, options);
+    let kernel = lab.as_ref().and_then(|lab| lab.kernel());
+    let description = described(plan, options, kernel);
     fs::create_dir_all(directory).map_err(|error| CampaignError::io(directory, error))?;
     let _lock = FolderLock::take(directory)?;
     let before = earlier(directory, options.resume)?;
@@ -73,6 +106,8 @@ pub fn run_campaign(
             });
         }
     }
+    // The folder is that of a campaign, and nobody else works in it.
+    remove_left(directory).map_err(CampaignError::Lab)?;
     if before.as_ref() != Some(&description) {
         description.write(directory)?;
     }
@@ -81,22 +116,35 @@ pub fn run_campaign(
         file.write_all(plan.file.text().as_bytes())
     })?;
     let mut facts = Facts::open(directory)?;
-    facts.add("began", session(options))?;
+    facts.add("began", session(plan, options, kernel))?;
     let start = CampaignStart {
         present: run.progress().done,
         damaged: run.store.damaged,
         is_extended,
     };
     observer.begins(start, run.progress());
-    run.compute(options.jobs, observer, interrupt, &mut facts)?;
+    if let Some(lab) = &lab {
+        lab.open(directory).map_err(CampaignError::Lab)?;
+    }
+    let computed = run.compute(options.jobs, lab.as_ref(), observer, interrupt, &mut facts);
+    if let Some(lab) = &lab {
+        lab.end();
+    }
+    computed?;
     let outcome = run.finish(directory)?;
     let ended = json!({"rows": outcome.rows, "computed": outcome.computed});
     facts.add("ended", ended)?;
     Ok(outcome)
 }
 
-/// A row that a worker has computed: item, number of the repetition, row, and time. `None` if the computation panicked.
-type Computed = (usize, u32, Option<CampaignRow>, Duration);
+/// A row that a worker has computed: item, number of the repetition, row, and time.
+type Computed = (usize, u32, Result<ComputedRow, NoRow>, Duration);
+
+/// Reason why a worker has no row.
+enum NoRow {
+    Panicked,
+    Lab(CampaignLabError),
+}
 
 /// Rows of a run.
 struct Run<'a> {
@@ -175,6 +223,7 @@ impl<'a> Run<'a> {
     fn compute(
         &mut self,
         jobs: usize,
+        lab: Option<&Arc<LabRunner>>,
         observer: &mut dyn CampaignObserver,
         interrupt: &AtomicBool,
         facts: &mut Facts,
@@ -188,9 +237,9 @@ impl<'a> Run<'a> {
         let repetitions: Vec<u32> = self.states.iter().map(ItemProgress::rows).collect();
         let queue = RowQueue::new(&repetitions, present, self.plan.file.order_seed);
         let queue = Arc::new(Mutex::new(queue));
-        let rows = self.start(jobs, &queue)?;
+        let rows = self.start(jobs, lab, &queue)?;
         let outcome = self.collect(&rows, &queue, observer, interrupt, facts);
-        // Workers end after the row at which they are. Nobody waits for them: the rest of it is computed again.
+        // Workers end after the row at which they are. Nobody waits for simulations: the rest of them is computed again.
         queue.lock().unwrap_or_else(PoisonError::into_inner).close();
         outcome
     }
@@ -199,16 +248,17 @@ impl<'a> Run<'a> {
     fn start(
         &self,
         jobs: usize,
+        lab: Option<&Arc<LabRunner>>,
         queue: &Arc<Mutex<RowQueue>>,
     ) -> Result<Receiver<Computed>, CampaignError> {
         let (sender, receiver) = sync_channel(jobs.max(1));
         let items = Arc::new(self.items.clone());
         for number in 0..jobs.max(1) {
             let (plan, queue) = (Arc::clone(self.plan), Arc::clone(queue));
-            let (items, sender) = (Arc::clone(&items), sender.clone());
+            let (items, sender, lab) = (Arc::clone(&items), sender.clone(), lab.cloned());
             std::thread::Builder::new()
                 .name(format!("campaign {number}"))
-                .spawn(move || work(&plan, &items, &queue, &sender))
+                .spawn(move || work(&plan, &items, lab.as_deref(), &queue, &sender))
                 .map_err(|error| CampaignError::io(Path::new("a thread"), error))?;
         }
         Ok(receiver)
@@ -236,22 +286,32 @@ impl<'a> Run<'a> {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
             let key = self.key(item, repetition);
-            let Some(row) = row else {
-                return Err(CampaignError::Panicked { case: key.case });
+            let ComputedRow { row, facts: of_run } = match row {
+                Ok(row) => row,
+                Err(NoRow::Panicked) => return Err(CampaignError::Panicked { case: key.case }),
+                Err(NoRow::Lab(error)) => {
+                    let RowKey { case, backend, .. } = key;
+                    return Err(CampaignError::LabRow {
+                        case,
+                        backend,
+                        error,
+                    });
+                }
             };
             let planned = self.states[item].rows();
             // A row behind the end of its item was begun before the end was known.
             progress.done += usize::from(repetition <= planned);
             self.store.add(key, &row)?;
-            facts.add(
-                "row",
-                json!({
-                    "case": row.case,
-                    "backend": row.backend,
-                    "repetition": row.repetition,
-                    "elapsedS": time.as_secs_f64(),
-                }),
-            )?;
+            let mut known = json!({
+                "case": row.case,
+                "backend": row.backend,
+                "repetition": row.repetition,
+                "elapsedS": time.as_secs_f64(),
+            });
+            if !of_run.is_null() {
+                known["run"] = of_run;
+            }
+            facts.add("row", known)?;
             self.computed += 1;
             self.note(item);
             let rows = self.states[item].rows();
@@ -308,6 +368,7 @@ impl<'a> Run<'a> {
 fn work(
     plan: &CampaignPlan,
     items: &[(usize, CampaignBackend)],
+    lab: Option<&LabRunner>,
     queue: &Mutex<RowQueue>,
     sender: &SyncSender<Computed>,
 ) {
@@ -316,9 +377,18 @@ fn work(
         let (case, backend) = items[item];
         let case = &plan.cases[case];
         let key = CampaignPlan::key(case, backend, repetition);
+        // Its time is not that of other rows.
+        let _host = lab.and_then(|lab| lab.host(backend));
         let began = Instant::now();
         // A fault in one row must not look like the end of all rows.
-        let row = catch_unwind(AssertUnwindSafe(|| compute_row(plan, case, &key))).ok();
+        let compute = AssertUnwindSafe(|| compute_any_row(plan, case, &key, lab));
+        let row = match catch_unwind(compute) {
+            Ok(Ok(row)) => Ok(row),
+            // Nobody waits for the row any more.
+            Ok(Err(error)) if error.is_interrupt() => return,
+            Ok(Err(error)) => Err(NoRow::Lab(error)),
+            Err(_) => Err(NoRow::Panicked),
+        };
         if sender
             .send((item, repetition, row, began.elapsed()))
             .is_err()

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use takt_scenario::CampaignBackend;
 use takt_statistics::{Estimate, RunningMean, SortedTimes};
 
 use crate::error::CampaignError;
@@ -21,6 +22,8 @@ pub struct MergedRow {
     pub settings: Map<String, Value>,
     /// Name of the backend.
     pub backend: String,
+    /// True if the quantities were measured in the time of a host: a second run gives others.
+    pub measured: bool,
     /// Number of rows, also of those without the quantity.
     pub rows: usize,
     /// Mean over the rows that have the quantity; `None` if none has it.
@@ -31,6 +34,33 @@ pub struct MergedRow {
     pub least: Option<f64>,
     /// Greatest value.
     pub most: Option<f64>,
+}
+
+impl MergedRow {
+    /// Returns the row as an object for programs. A value that is not known is null, as is an infinite end of an interval.
+    #[must_use]
+    pub fn object(&self, quantity: &str) -> Value {
+        let interval = |estimate: Option<Estimate>| {
+            estimate.map_or(
+                Value::Null,
+                |it| json!({"value": it.value, "low": it.low, "high": it.high}),
+            )
+        };
+        json!({
+            "quantity": quantity,
+            "case": self.case,
+            "scenario": self.scenario,
+            "settings": self.settings,
+            "backend": self.backend,
+            "measured": self.measured,
+            "rows": self.rows,
+            "count": self.mean.map_or(0, |it| it.count),
+            "mean": interval(self.mean),
+            "median": interval(self.median),
+            "min": self.least,
+            "max": self.most,
+        })
+    }
 }
 
 /// Summary of a quantity.
@@ -80,8 +110,13 @@ impl CampaignSummary {
             return Err(CampaignError::Incomplete(directory.to_owned()));
         }
         let known = RowColumns::of_file(&path)?.values;
+        let mut is_of_uml = false;
+        for_each_row(&path, |row| {
+            is_of_uml |= row.backend == CampaignBackend::Uml.name();
+            Ok(())
+        })?;
         let wanted: Vec<String> = match (quantities, description.quantities.as_slice()) {
-            ([], []) => usual(&known),
+            ([], []) => usual(&known, is_of_uml),
             ([], of_file) => of_file.to_vec(),
             (given, _) => given.to_vec(),
         };
@@ -141,6 +176,7 @@ impl Group {
                 scenario: first.scenario.clone(),
                 settings: first.settings.clone(),
                 backend: first.backend.clone(),
+                measured: first.measured,
                 rows: self.rows,
                 mean: mean.estimate(),
                 least: values.iter().copied().reduce(f64::min),
@@ -152,10 +188,15 @@ impl Group {
     }
 }
 
-/// Returns the usual quantities: means, greatest values and bounds of round trips, or else of ways.
-fn usual(known: &[String]) -> Vec<String> {
+/// Returns the usual quantities: means, greatest values and bounds of round trips, or else of ways. Captures of uml have the first bit, so
+/// with rows of it there are those from the first bit, too.
+fn usual(known: &[String], is_of_uml: bool) -> Vec<String> {
     let of_kind = |kind: &str| -> Vec<String> {
-        let ends = ["mean_ns", "max_ns", "bound_ns"].map(|end| format!(".{kind}.{end}"));
+        let kinds = [kind.to_owned(), format!("{kind}_from_first_bit")];
+        let kinds = kinds.iter().take(1 + usize::from(is_of_uml));
+        let ends = ["mean_ns", "max_ns", "bound_ns"];
+        let ends = kinds.flat_map(|kind| ends.map(|end| format!(".{kind}.{end}")));
+        let ends: Vec<String> = ends.collect();
         let is_wanted = |name: &&String| ends.iter().any(|end| name.ends_with(end.as_str()));
         known.iter().filter(is_wanted).cloned().collect()
     };
@@ -179,9 +220,11 @@ mod tests {
             "control.round_trip.bound_ns",
         ]);
         assert_eq!(
-            usual(&all),
+            usual(&all, false),
             ["control.round_trip.mean_ns", "control.round_trip.bound_ns"]
         );
-        assert_eq!(usual(&all[2..3]), ["control.one_way.max_ns"]);
+        assert_eq!(usual(&all[2..3], false), ["control.one_way.max_ns"]);
+        let of_uml = known(&["control.round_trip_from_first_bit.mean_ns"]);
+        assert_eq!(usual(&of_uml, true), of_uml);
     }
 }

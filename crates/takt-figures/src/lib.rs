@@ -25,7 +25,8 @@ mod terminal;
 pub mod text;
 
 pub use chart::{
-    Axis, Bar, BoxPlot, Chart, ChartSeries, Figure, Level, Scale, SeriesRole, SeriesShape,
+    Axis, Bar, BoxPlot, Chart, ChartSeries, Figure, IntervalMark, Level, Scale, SeriesRole,
+    SeriesShape,
 };
 pub use csv::{CsvError, CsvFile};
 pub use page::{Notice, Page};

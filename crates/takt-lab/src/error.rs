@@ -125,3 +125,19 @@ pub enum LabError {
     #[error("a thread of the lab panicked")]
     Panicked,
 }
+
+impl LabError {
+    /// Returns true if the error follows from the scenario, so that each further run has it as well. Otherwise, the machine or its state may
+    /// be the reason: a full disk, a missing right, too much load.
+    #[must_use]
+    pub const fn is_of_scenario(&self) -> bool {
+        matches!(
+            self,
+            Self::Network(_)
+                | Self::Loop(_)
+                | Self::Discipline { .. }
+                | Self::HistogramPlace(_)
+                | Self::Scenario(_)
+        )
+    }
+}

@@ -81,6 +81,7 @@ pub fn execute(
             }
             Err(error) => {
                 case.failure = Some(error.to_string());
+                case.is_of_scenario = error.is_of_scenario();
                 if ends_run(&error) {
                     // The failure of this case must not be lost with the run.
                     description.write(directory)?;

@@ -12,7 +12,7 @@
 //!   [`RunId`] tells runs apart, [`host`] has facts about hosts.
 //! * [`bundle`]: a run as one archive without names of users and hosts.
 //! * [`uml`]: the lab's own kernel, and machines with it.
-//! * [`run_directory`], [`CaseRecord`]: the files that a run leaves.
+//! * [`run_directory`], [`CaseRecord`]: the files that a run leaves. [`RunFolder`] is for runs that leave none.
 //!
 //! This crate runs loops; `takt-control` has the real-time thread. `takt-tsn` configures ports.
 
@@ -38,6 +38,7 @@ mod preparation;
 mod ptp_clock;
 mod round_trips;
 pub mod run_directory;
+mod run_folder;
 mod run_id;
 mod scenario_loop;
 mod summary;
@@ -59,6 +60,7 @@ pub use payload::CounterPayload;
 pub use preparation::{PreparedRun, RunRequest};
 pub use ptp_clock::ptp_clock_offset;
 pub use round_trips::RoundTrips;
+pub use run_folder::RunFolder;
 pub use run_id::RunId;
 pub use scenario_loop::{LoopAddresses, LoopEnd, LoopError, ScenarioLoop};
 pub use summary::{ApplicationSummary, RoundTripQuantiles, summarize};

@@ -99,6 +99,7 @@ payload = "59 B"
             synchronized: false,
             clocks: None,
             failure: None,
+            is_of_scenario: false,
             applications: vec![RunApplication {
                 name: "control".to_owned(),
                 publisher_id: 1,

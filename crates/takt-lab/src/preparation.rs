@@ -1,9 +1,9 @@
 //! Preparation of a run: its directory, with everything that the executor needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use takt_scenario::{Scenario, ScenarioFile};
@@ -44,13 +44,15 @@ pub struct PreparedRun {
     file: ScenarioFile,
     description: RunDescription,
     scenarios: Vec<Scenario>,
+    /// Names of the histograms of all cases.
+    histograms: Vec<String>,
 }
 
 impl PreparedRun {
     /// Checks everything without a change of the system.
     ///
     /// # Errors
-    /// [`LabError`]: mistakes of the scenario, or a network that cannot be built.
+    /// [`LabError`]: mistakes of the scenario, a network that cannot be built, or a histogram outside of the scenario's folder.
     pub fn new(request: &RunRequest<'_>) -> Result<Self, LabError> {
         let file = request.scenario;
         let variants = file.with_settings(request.settings)?.variants()?;
@@ -75,13 +77,18 @@ impl PreparedRun {
                 clocks: Some(ClockAgreement::One),
                 // Each case that runs replaces it. After a run that was killed, it tells which cases are missing.
                 failure: Some(NOT_RUN.to_owned()),
+                is_of_scenario: false,
                 applications: Vec::new(),
             });
         }
+        let histograms = variants.iter().flat_map(|it| it.histogram_files.clone());
+        let histograms: Vec<String> = histograms.collect();
+        check_places(histogram_names(file, &histograms))?;
         Ok(Self {
             text: request.text.to_owned(),
             file: file.clone(),
             description,
+            histograms,
             scenarios: variants.into_iter().map(|it| it.scenario).collect(),
         })
     }
@@ -108,7 +115,7 @@ impl PreparedRun {
     /// # Errors
     /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<(), LabError> {
-        copy_scenario(directory, &self.file, &self.text)?;
+        copy_scenario(directory, &self.file, &self.text, &self.histograms)?;
         for case in &self.description.cases {
             let path = directory.join(&case.directory);
             fs::create_dir_all(&path).map_err(|error| io_error(&path, error))?;
@@ -118,15 +125,41 @@ impl PreparedRun {
     }
 }
 
-/// Makes the directory of a run, with the scenario and its histograms.
+/// Returns the names of the histograms of a scenario as it is written, and of its cases, each once.
+fn histogram_names<'a>(scenario: &'a ScenarioFile, of_cases: &'a [String]) -> BTreeSet<&'a str> {
+    let of_cases = of_cases.iter().map(String::as_str);
+    scenario
+        .histogram_files()
+        .into_iter()
+        .chain(of_cases)
+        .collect()
+}
+
+/// Fails if a histogram is not in the folder of the scenario. A path with `..` or from the root would be written outside of a run's
+/// directory.
+fn check_places<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), LabError> {
+    let is_outside = |name: &&str| {
+        let path = Path::new(name);
+        path.components().count() != 1 || path.file_name().is_none()
+    };
+    match names.into_iter().find(is_outside) {
+        None => Ok(()),
+        Some(name) => Err(LabError::HistogramPlace(name.to_owned())),
+    }
+}
+
+/// Makes the directory of a run, with the scenario and its histograms: those of the file, and those of the cases.
 ///
 /// # Errors
-/// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
+/// [`LabError::Occupied`], [`LabError::NotEmpty`], [`LabError::HistogramPlace`], or a file cannot be written.
 pub(crate) fn copy_scenario(
     directory: &Path,
     scenario: &ScenarioFile,
     text: &str,
+    histograms: &[String],
 ) -> Result<(), LabError> {
+    let names = histogram_names(scenario, histograms);
+    check_places(names.iter().copied())?;
     if directory.join(DESCRIPTION).exists() {
         return Err(LabError::Occupied(directory.to_owned()));
     }
@@ -138,16 +171,11 @@ pub(crate) fn copy_scenario(
     fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
     let copy = directory.join(SCENARIO);
     fs::write(&copy, text).map_err(|error| io_error(&copy, error))?;
-    let source = PathBuf::from(scenario.name());
-    let folder = source.parent().unwrap_or(Path::new(""));
-    for name in scenario.histogram_files() {
-        let path = Path::new(name);
-        // A path with `..` or from the root would be written outside of the directory.
-        if path.components().count() != 1 || path.file_name().is_none() {
-            return Err(LabError::HistogramPlace(name.to_owned()));
-        }
-        let copy = directory.join(path);
-        fs::copy(folder.join(path), &copy).map_err(|error| io_error(&copy, error))?;
+    for name in names {
+        let copy = directory.join(name);
+        // The text that the scenario was read with: the file may have changed since then.
+        let text = scenario.histogram_text(name).unwrap_or_default();
+        fs::write(&copy, text.as_bytes()).map_err(|error| io_error(&copy, error))?;
     }
     Ok(())
 }

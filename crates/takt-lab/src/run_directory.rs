@@ -76,6 +76,10 @@ pub struct RunCase {
     pub clocks: Option<ClockAgreement>,
     /// Reason why the case has no result.
     pub failure: Option<String>,
+    /// True if the failure follows from the scenario, so that each further run has it as well. False if the machine or its state may be the
+    /// reason.
+    #[serde(default)]
+    pub is_of_scenario: bool,
     /// Applications that ran.
     pub applications: Vec<RunApplication>,
 }
@@ -250,6 +254,7 @@ mod tests {
             synchronized: true,
             clocks: Some(ClockAgreement::One),
             failure: None,
+            is_of_scenario: false,
             applications: Vec::new(),
         });
         description.write(directory.path()).unwrap();

@@ -6,12 +6,14 @@
 //!   messages.
 //! * [`NotComparable`]: reasons why a measurement says nothing about a bound.
 //! * [`Requirement`]: named requirements of the papers, with verdict and margin.
+//! * [`ReportedCampaign`]: the result of a campaign, whose repetitions are merged; [`print_campaign`] writes its tables or rows.
 //! * [`RunReport`]: the HTML page of runs with its pictures; [`print()`] writes their tables or rows.
 //!
 //! `comparison/` has the numbers, and the other files how they are shown. This crate knows no command.
 
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod charts;
 mod comparison;
 mod entries;
@@ -23,6 +25,7 @@ mod run_report;
 mod tables;
 mod trace_points;
 
+pub use campaign::{ReportedCampaign, print_campaign};
 pub use comparison::{
     ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun, ComparisonError,
     ComparisonOptions, Criterion, LateAtEnd, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,

@@ -25,17 +25,21 @@ pub(crate) struct Composed {
     pub(crate) pictures: Vec<NamedPicture>,
 }
 
-/// Composes the page of runs. Errors come first.
-pub(crate) fn compose(runs: &[ComparedRun], requirements: &[Requirement], all: bool) -> Composed {
-    let names: Vec<&str> = runs
-        .iter()
-        .map(|run| run.description.scenario.as_str())
-        .collect();
+/// Composes the page of runs, which has room for campaigns with these names. Errors come first.
+pub(crate) fn compose(
+    runs: &[ComparedRun],
+    campaigns: &[&str],
+    requirements: &[Requirement],
+    all: bool,
+) -> Composed {
+    let names = runs.iter().map(|run| run.description.scenario.as_str());
+    let names: Vec<&str> = names.chain(campaigns.iter().copied()).collect();
+    let what = match runs.is_empty() {
+        true => "Campaign",
+        false => "Bound, simulation and measurement",
+    };
     let mut composed = Composed {
-        page: Page::new(format!(
-            "Bound, simulation and measurement: {}",
-            names.join(", ")
-        )),
+        page: Page::new(format!("{what}: {}", names.join(", "))),
         pictures: Vec::new(),
     };
     for run in runs {

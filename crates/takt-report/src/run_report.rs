@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use takt_figures::{Picture, PictureError, Theme};
 
+use crate::campaign::{self, ReportedCampaign};
 use crate::comparison::{ComparedRun, Requirement};
 use crate::page::{self, Composed};
 
@@ -42,7 +43,27 @@ impl RunReport {
     /// applications, with the longest round trips, or with `all` those of all applications.
     #[must_use]
     pub fn of(runs: &[ComparedRun], requirements: &[Requirement], all: bool) -> Self {
-        Self(page::compose(runs, requirements, all))
+        Self::with_campaigns(runs, &[], requirements, all)
+    }
+
+    /// Does the same with results of campaigns behind the runs. Without requirements, disciplines are ranked by all that rows can be judged
+    /// by.
+    #[must_use]
+    pub fn with_campaigns(
+        runs: &[ComparedRun],
+        campaigns: &[ReportedCampaign],
+        requirements: &[Requirement],
+        all: bool,
+    ) -> Self {
+        let names = campaigns.iter();
+        let names = names.map(|it| it.summary.description.name.as_str());
+        let names: Vec<&str> = names.collect();
+        let mut composed = page::compose(runs, &names, requirements, all);
+        for it in campaigns {
+            let pictures = campaign::add(&mut composed.page, it, requirements);
+            composed.pictures.extend(pictures);
+        }
+        Self(composed)
     }
 
     /// Returns the page.

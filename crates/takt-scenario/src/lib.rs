@@ -58,6 +58,7 @@ mod document;
 mod error;
 mod fields;
 mod frame;
+mod histogram_files;
 mod model;
 pub mod names;
 mod part;

@@ -1,9 +1,11 @@
 //! The file of a scenario, and its sweeps.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::document::{self, Table};
 use crate::error::{Problem, ScenarioError};
+use crate::histogram_files::HistogramFiles;
 use crate::scenario::Scenario;
 use crate::{read, settings, sweep};
 
@@ -17,13 +19,15 @@ impl Scenario {
     }
 }
 
-/// A scenario and its document, which sweeps change.
+/// A scenario and its document, which sweeps change. A histogram file is read once: all scenarios that are made of this one have the same
+/// contents of it, also if the file changes meanwhile.
 #[derive(Debug, Clone)]
 pub struct ScenarioFile {
     scenario: Scenario,
     pub(crate) document: Table,
     text: String,
     name: String,
+    histograms: HistogramFiles,
 }
 
 /// One combination of the values of all sweeps.
@@ -51,11 +55,13 @@ impl ScenarioFile {
         check_lines(text).map_err(|problem| ScenarioError::new(file_name, text, vec![problem]))?;
         let document = document::parse(text)
             .map_err(|problems| ScenarioError::new(file_name, text, problems))?;
+        let histograms = HistogramFiles::default();
         let file = Self {
-            scenario: read_as(&document, text, file_name)?,
+            scenario: read_as(&document, text, file_name, &histograms)?,
             document,
             text: text.to_owned(),
             name: file_name.to_owned(),
+            histograms,
         };
         Ok(file)
     }
@@ -102,6 +108,12 @@ impl ScenarioFile {
         histogram_files(&self.document)
     }
 
+    /// Returns the text of a histogram file as this scenario, or one that was made of it with other values, has read it. `None` if none of
+    /// them refers to a file of this name.
+    pub fn histogram_text(&self, name: &str) -> Option<Arc<str>> {
+        self.histograms.get(name)
+    }
+
     /// Returns the scenarios of the sweeps: each combination of their values, the last sweep's changing fastest. Without a sweep
     /// there is one, the scenario itself.
     ///
@@ -142,7 +154,7 @@ impl ScenarioFile {
             variants = next;
         }
         let read = |(settings, document): (Vec<(String, String)>, Table)| {
-            let scenario = read_as(&document, &self.text, &self.name)
+            let scenario = read_as(&document, &self.text, &self.name, &self.histograms)
                 .map_err(|error| said_with(error, &settings, sweeps))?;
             let histogram_files = histogram_files(&document).into_iter();
             Ok(ScenarioVariant {
@@ -158,8 +170,8 @@ impl ScenarioFile {
     /// needs no quotation marks. Sweeps of these fields are removed.
     ///
     /// # Errors
-    /// A path that leads to no field, a field that is given twice, a sweep that sets other elements of a list as well, or values
-    /// that are no valid scenario; then the help names them.
+    /// A path that leads to no field, a field that is given twice, also as a part of another one, a sweep that sets other elements or
+    /// fields as well, or values that are no valid scenario; then the help names them.
     pub fn with_settings(&self, settings: &[(String, String)]) -> Result<Self, ScenarioError> {
         let mut document = self.document.clone();
         settings::apply(&mut document, settings).map_err(|problem| self.error(problem))?;
@@ -167,18 +179,20 @@ impl ScenarioFile {
             .iter()
             .map(|(path, value)| format!("{path} = {value}"));
         let given = format!("with {}", given.collect::<Vec<_>>().join(", "));
-        let scenario = read_as(&document, &self.text, &self.name).map_err(|mut error| {
-            for mistake in &mut error.mistakes {
-                let help = mistake.help.take().map(|help| format!("{help}, {given}"));
-                mistake.help = Some(help.unwrap_or_else(|| given.clone()));
-            }
-            error
-        })?;
+        let scenario =
+            read_as(&document, &self.text, &self.name, &self.histograms).map_err(|mut error| {
+                for mistake in &mut error.mistakes {
+                    let help = mistake.help.take().map(|help| format!("{help}, {given}"));
+                    mistake.help = Some(help.unwrap_or_else(|| given.clone()));
+                }
+                error
+            })?;
         Ok(Self {
             scenario,
             document,
             text: self.text.clone(),
             name: self.name.clone(),
+            histograms: self.histograms.clone(),
         })
     }
 
@@ -252,12 +266,17 @@ pub(crate) fn said_with(
     error
 }
 
-fn read_as(document: &Table, text: &str, name: &str) -> Result<Scenario, ScenarioError> {
+fn read_as(
+    document: &Table,
+    text: &str,
+    name: &str,
+    histograms: &HistogramFiles,
+) -> Result<Scenario, ScenarioError> {
     let path = Path::new(name);
     let directory = path.parent().unwrap_or(Path::new(""));
     let stem = path
         .file_stem()
         .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    read::scenario(document, directory, &stem)
+    read::scenario(document, directory, histograms, &stem)
         .map_err(|problems| ScenarioError::new(name, text, problems))
 }

@@ -42,21 +42,41 @@ fn held(kind: &'static Kind) -> Option<Place> {
     }
 }
 
+/// Table that a path leads to.
+pub(crate) struct FoundTable<'t> {
+    pub(crate) table: &'t mut Table,
+    /// True if the path passes an item that was asked for.
+    pub(crate) is_inside: bool,
+}
+
 /// Returns the tables that a path leads to, and the name of the field in them.
 pub(crate) fn find<'t, 'p>(
     document: &'t mut Table,
     path: &'p str,
 ) -> Result<(Vec<&'t mut Table>, &'p str), Problem> {
+    let (found, field) = find_through(document, path, |_| false)?;
+    Ok((found.into_iter().map(|it| it.table).collect(), field))
+}
+
+/// Does the same, and notes whether the path passes an item for which `is_asked` is true, before the field itself.
+pub(crate) fn find_through<'t, 'p>(
+    document: &'t mut Table,
+    path: &'p str,
+    is_asked: impl Fn(&Item) -> bool,
+) -> Result<(Vec<FoundTable<'t>>, &'p str), Problem> {
     let (places, field) = path.rsplit_once('.').unwrap_or(("", path));
-    let mut tables = vec![document];
+    let mut tables = vec![FoundTable {
+        table: document,
+        is_inside: false,
+    }];
     let mut place = Place::Fields(&SCENARIO);
     let mut steps = places.split('.').filter(|step| !step.is_empty());
     while let Some(step) = steps.next() {
         let next_place = leads_to(place, step, path)?;
         // Finds the element of the list that the step leads to, if there is one.
-        let is_list = |table: &&mut Table| {
+        let is_list = |found: &FoundTable<'_>| {
             matches!(
-                table.get(step),
+                found.table.get(step),
                 Some(Item {
                     value: Value::List(_),
                     ..
@@ -69,8 +89,14 @@ pub(crate) fn find<'t, 'p>(
             None
         };
         let mut next = Vec::new();
-        for table in tables {
-            next.extend(below(table, place, step, which, path)?);
+        for FoundTable { table, is_inside } in tables {
+            let is_inside = is_inside || table.get(step).is_some_and(&is_asked);
+            let tables = below(table, place, step, which, path)?;
+            next.extend(
+                tables
+                    .into_iter()
+                    .map(|table| FoundTable { table, is_inside }),
+            );
         }
         (tables, place) = (next, next_place);
     }

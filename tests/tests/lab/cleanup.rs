@@ -6,16 +6,17 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use takt_tests::Sandbox;
 
 use crate::case::SandboxedRun;
 use crate::recorded::{json, number};
 use crate::{PATIENCE, cases, recorded};
 
 /// Time limit of the kernel for removing namespaces.
-const REMOVED: Duration = Duration::from_secs(20);
+pub const REMOVED: Duration = Duration::from_secs(20);
 
 /// Returns the network namespaces of a process's threads.
-fn namespaces(process: &Path) -> BTreeSet<PathBuf> {
+pub fn namespaces(process: &Path) -> BTreeSet<PathBuf> {
     let tasks = std::fs::read_dir(process.join("task"));
     let tasks = tasks.into_iter().flatten().flatten();
     tasks
@@ -35,14 +36,14 @@ fn processes() -> Vec<PathBuf> {
 }
 
 /// Returns all network namespaces that a thread is in.
-fn all_namespaces() -> BTreeSet<PathBuf> {
+pub fn all_namespaces() -> BTreeSet<PathBuf> {
     let all = processes();
     all.iter().flat_map(|process| namespaces(process)).collect()
 }
 
 /// Returns the ids of processes of the sandbox.
-fn of_sandbox(run: &SandboxedRun) -> Vec<PathBuf> {
-    let directory = run.sandbox.runtime_directory();
+pub fn of_sandbox(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let directory = sandbox.runtime_directory();
     let wanted = directory.to_str().unwrap();
     let is_its = |process: &PathBuf| {
         let environment = std::fs::read(process.join("environ")).unwrap_or_default();
@@ -81,7 +82,7 @@ pub fn a_killed_run_leaves_nothing() {
         let begin = Instant::now();
         loop {
             // A command that the run had started may take a moment to its end.
-            let left = of_sandbox(&run);
+            let left = of_sandbox(&run.sandbox);
             let remaining: Vec<_> = all_namespaces().intersection(&made).cloned().collect();
             if left.is_empty() && remaining.is_empty() {
                 break;
@@ -130,7 +131,7 @@ pub fn an_interrupted_run_says_so() {
             description["cases"][0]["failure"],
             "the run was interrupted"
         );
-        assert!(of_sandbox(&run).is_empty());
+        assert!(of_sandbox(&run.sandbox).is_empty());
     }
 }
 

@@ -12,6 +12,7 @@
 #![allow(unreachable_pub, reason = "a binary has no public interface")]
 
 mod agreement;
+mod campaign;
 mod case;
 mod cases;
 mod checks;
@@ -151,6 +152,23 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             "gates::frozen_ones_are_found_in_the_ready_made_kernel".to_owned(),
             Box::new(|_| ready_made::boot("gates")),
         ));
+        let campaigns: [(&str, fn()); 2] = [
+            (
+                "rows_of_uml_are_the_same_in_each_repeat",
+                campaign::rows_of_uml_are_the_same_in_each_repeat,
+            ),
+            (
+                "a_killed_run_on_uml_goes_on",
+                campaign::a_killed_run_on_uml_goes_on,
+            ),
+        ];
+        for (name, test) in campaigns {
+            let test = move |_: &TestedBackend| {
+                test();
+                Outcome::Passed
+            };
+            tests.push((format!("campaign::{name}"), Box::new(test)));
+        }
         tests.push((
             "uml::a_killed_run_leaves_no_process".to_owned(),
             Box::new(|_| uml::a_killed_run_leaves_no_process()),
@@ -176,6 +194,18 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         add(
             "cleanup::two_runs_at_the_same_time",
             cleanup::two_runs_at_the_same_time,
+        );
+        add(
+            "campaign::rows_of_netns_are_measured",
+            campaign::rows_of_netns_are_measured,
+        );
+        add(
+            "campaign::a_killed_run_on_netns_goes_on",
+            campaign::a_killed_run_on_netns_goes_on,
+        );
+        add(
+            "campaign::a_lab_that_cannot_run_is_named_at_once",
+            campaign::a_lab_that_cannot_run_is_named_at_once,
         );
         add(
             "mistakes::missing_disciplines_are_named_at_once",

@@ -9,7 +9,7 @@ use crate::case::SandboxedRun;
 use crate::recorded::{self, number};
 
 /// Network with random forwarding delays, wake-up latencies and cross traffic, with launch times and gates of the devices.
-const SCENARIO: &str = r#"
+pub const SCENARIO: &str = r#"
 version = 1
 name = "repeats"
 discipline = "etf"

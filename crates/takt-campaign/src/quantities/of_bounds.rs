@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 use takt_calculus::{Extended, Rational, ScenarioBounds};
-use takt_scenario::{BoundsModel, Scenario};
+use takt_scenario::{BoundsModel, FlowSource, Scenario};
 
+use super::times;
 use crate::row::Quantities;
 
 /// Picoseconds in a second.
@@ -13,6 +14,7 @@ const PICOSECONDS: u64 = 1_000_000_000_000;
 pub(crate) fn of_bounds(scenario: &Scenario, bounds: &ScenarioBounds) -> Quantities {
     let model = scenario.bounds.model;
     let mut quantities = Quantities::new();
+    times::add_cycles(&mut quantities, scenario);
     let mut bound = |name: &str, kind: &str, time: &Extended| {
         let name = format!("{name}.{kind}.bound_ns");
         quantities.insert(name, nanoseconds(time, model));
@@ -31,10 +33,22 @@ pub(crate) fn of_bounds(scenario: &Scenario, bounds: &ScenarioBounds) -> Quantit
     }
     // The ways of round trips; those of other flows are above.
     for (source, _) in &bounds.ways {
-        let name = format!("{}.one_way.bound_ns", scenario.flow_name(*source));
-        if let Some(time) = bounds.of_way(*source) {
+        let flow = scenario.flow_name(*source);
+        let ways = [
+            ("one_way", bounds.of_way(*source)),
+            (
+                "one_way_from_first_bit",
+                bounds.of_way_from_first_bit(*source),
+            ),
+        ];
+        for (kind, time) in ways {
+            // Nobody stamps the first bit of other traffic.
+            let is_cross = matches!(source, FlowSource::Cross(_));
+            let Some(time) = time.filter(|_| !is_cross || kind == "one_way") else {
+                continue;
+            };
             quantities
-                .entry(name)
+                .entry(format!("{flow}.{kind}.bound_ns"))
                 .or_insert_with(|| nanoseconds(time, model));
         }
     }

@@ -1,15 +1,17 @@
 //! Quantities of a simulation.
 
 use serde_json::Value;
-use takt_scenario::{ApplicationIndex, ApplicationReceiver, Scenario};
+use takt_scenario::{ApplicationIndex, ApplicationReceiver, FlowSource, Scenario};
 use takt_sim::{Delays, DropRates, Results, Summary, Time};
 use takt_statistics::Quantile;
 
+use super::times;
 use crate::row::Quantities;
 
 /// Returns the quantities of all applications, and of all flows.
 pub(crate) fn of_simulation(scenario: &Scenario, results: &Results) -> Quantities {
     let mut quantities = Quantities::new();
+    times::add_cycles(&mut quantities, scenario);
     let applications = scenario.applications.iter().zip(&results.applications);
     for (index, (application, statistics)) in applications.enumerate() {
         let rates = DropRates::new(scenario, results, ApplicationIndex(index));
@@ -40,6 +42,16 @@ pub(crate) fn of_simulation(scenario: &Scenario, results: &Results) -> Quantitie
         count("frames.received", statistics.received);
         count("frames.lost", statistics.all_lost());
         delays(&mut quantities, &name, "one_way", &statistics.one_way);
+        // It is of applications only.
+        if !matches!(flow.source, FlowSource::Cross(_)) {
+            let from_first_bit = &statistics.one_way_from_first_bit;
+            delays(
+                &mut quantities,
+                &name,
+                "one_way_from_first_bit",
+                from_first_bit,
+            );
+        }
         summary(&mut quantities, &name, "spacing", &statistics.spacing);
     }
     quantities
@@ -54,18 +66,15 @@ fn delays(quantities: &mut Quantities, name: &str, kind: &str, delays: &Delays) 
 fn summary(quantities: &mut Quantities, name: &str, kind: &str, summary: &Summary) {
     let extremes = &summary.extremes;
     let times = [
-        ("min_ns", extremes.least()),
-        ("mean_ns", extremes.mean()),
-        ("median_ns", summary.quantile(Quantile::MEDIAN)),
-        ("p99_ns", summary.quantile(Quantile::P99)),
-        ("p99_9_ns", summary.quantile(Quantile::P99_9)),
-        ("max_ns", extremes.most()),
+        extremes.least(),
+        extremes.mean(),
+        summary.quantile(Quantile::MEDIAN),
+        summary.quantile(Quantile::P99),
+        summary.quantile(Quantile::P99_9),
+        extremes.most(),
     ];
-    let count = format!("{name}.{kind}.count");
-    quantities.insert(count, extremes.count.into());
-    for (statistic, time) in times {
-        quantities.insert(format!("{name}.{kind}.{statistic}"), nanoseconds(time));
-    }
+    let times = times.map(nanoseconds);
+    times::add(quantities, name, kind, extremes.count, times);
 }
 
 /// Returns nanoseconds as a number, exact to the picosecond.

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use crate::{CampaignError, CampaignRunOptions};
+use crate::{CampaignError, CampaignRunOptions, run_campaign};
 
 use super::folder::{CAMPAIGN, Folder, SCENARIO, Stop};
 
@@ -267,4 +269,46 @@ fn a_changed_histogram_of_a_swept_field_is_refused() {
     folder.write("campaign.toml", &grown);
     let outcome = folder.run(&resumed(&folder, "out")).unwrap();
     assert_eq!((outcome.rows, outcome.computed), (32, 16));
+}
+
+/// The file is read with the plan: rows that are computed after a change of it are those of its old contents.
+#[test]
+fn a_histogram_that_changes_during_a_run_mixes_no_rows() {
+    let sweep = "[[sweeps]]\nfield = \"nodes.host1.wake_up_latency.histogram\"\n\
+                 values = [\"one.csv\"]\n";
+    let folder = Folder::new(&(CAMPAIGN.to_owned() + sweep));
+    let bins = "2 us,10\n10 us,0\n";
+    let changed = "2 us,10\n20 us,0\n";
+    // Also that of the unchanged scenario.
+    let node = "[[nodes]]\nname = \"host2\"\nwake_up_latency = { histogram = \"two.csv\" }\n";
+    folder.write("one.csv", bins);
+    folder.write("two.csv", bins);
+    folder.write("plant.toml", &(SCENARIO.to_owned() + node));
+    folder.run(&folder.options("before")).unwrap();
+    let plan = Arc::new(folder.plan().unwrap());
+    folder.write("one.csv", changed);
+    folder.write("two.csv", changed);
+    let options = folder.options("during");
+    run_campaign(&plan, &options, &mut (), &AtomicBool::new(false)).unwrap();
+    assert_eq!(folder.result("during"), folder.result("before"));
+    folder.run(&folder.options("after")).unwrap();
+    let rows = |of: &str| folder.result(of)["rows.jsonl"].clone();
+    assert_ne!(rows("after"), rows("before"));
+    // Each run tells the contents that it had.
+    let digests = |of: &str| {
+        let facts = fs::read_to_string(folder.path(of).join("facts.jsonl")).unwrap();
+        let began: serde_json::Value = serde_json::from_str(facts.lines().next().unwrap()).unwrap();
+        began["histograms"].clone()
+    };
+    assert_eq!(digests("during"), digests("before"));
+    assert_eq!(digests("during").as_object().unwrap().len(), 2);
+    for name in ["plant.toml: one.csv", "plant.toml: two.csv"] {
+        assert!(digests("during")[name].is_string(), "{name}");
+        assert_ne!(digests("during")[name], digests("after")[name], "{name}");
+    }
+    let error = folder.run(&resumed(&folder, "during")).unwrap_err();
+    assert!(
+        matches!(error, CampaignError::OtherCampaign { .. }),
+        "{error}"
+    );
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod folder;
 mod interrupts;
+mod lab;
 mod plans;
 mod repeats;
 mod shares;

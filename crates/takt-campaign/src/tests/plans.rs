@@ -247,7 +247,7 @@ fn a_bound_is_one_row_of_the_limit() {
     let error = plan(both, 1_000_000).unwrap_err().to_string();
     assert!(error.contains("at least 1000001 rows"), "{error}");
     let mut simulated = plan("backends = [\"simulate\"]\n", 1_000_000).unwrap();
-    let backends = most.backends;
+    let backends = most.backends().to_vec();
     let error = simulated.set_backends(backends).unwrap_err().to_string();
     assert!(error.contains("at least 1000001 rows"), "{error}");
 }

@@ -161,6 +161,15 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
+    /// Returns what a reader has to know who expects an axis that begins at 0; `None` if 0 is on the axis.
+    pub(super) fn remark(&self) -> Option<&'static str> {
+        match (self.is_logarithmic, self.low > 0.0 || self.high < 0.0) {
+            (true, _) => Some("The vertical axis is logarithmic."),
+            (false, true) => Some("The vertical axis does not begin at 0."),
+            (false, false) => None,
+        }
+    }
+
     /// Returns the place of a value between the beginning of the axis, 0, and its end, 1.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high) = (self.low, self.high);
@@ -302,6 +311,20 @@ mod tests {
         assert!(axis.resolve(&[], 5, true).ticks().count() > 2);
         let share = Axis::new("%").range(0.0, 100.0).resolve(&[50.0], 5, false);
         assert_eq!(labels(&share), ["0", "20", "40", "60", "80", "100"]);
+    }
+
+    #[test]
+    fn an_axis_without_0_says_so() {
+        let remark = |axis: Axis, values: &[f64]| axis.resolve(values, 5, false).remark();
+        let axis = || Axis::new("\u{b5}s");
+        let cut = Some("The vertical axis does not begin at 0.");
+        assert_eq!(remark(axis(), &[572.0, 745.0]), cut);
+        assert_eq!(remark(axis(), &[-745.0, -572.0]), cut);
+        assert_eq!(remark(axis(), &[10.0, 745.0]), None);
+        assert_eq!(remark(axis(), &[-1.0, 2.0]), None);
+        let logarithmic = axis().scale(Scale::Logarithmic);
+        let found = remark(logarithmic, &[1.0, 1000.0]);
+        assert_eq!(found, Some("The vertical axis is logarithmic."));
     }
 
     #[test]

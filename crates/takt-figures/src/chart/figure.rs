@@ -57,6 +57,19 @@ pub struct Bar {
     pub value: f64,
 }
 
+/// Value with the interval in which it is expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntervalMark {
+    /// Place on the horizontal axis.
+    pub place: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Value.
+    pub value: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
 /// Shape of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SeriesShape {
@@ -77,6 +90,8 @@ pub enum SeriesShape {
     Crosses(Vec<(f64, f64)>),
     /// Box plots, from left to right.
     Boxes(Vec<BoxPlot>),
+    /// Values with intervals, joined by a line from left to right.
+    Intervals(Vec<IntervalMark>),
     /// Horizontal lines.
     Levels(Vec<Level>),
     /// Bars of a histogram.
@@ -133,6 +148,7 @@ impl ChartSeries {
             | SeriesShape::Triangles(points)
             | SeriesShape::Crosses(points) => points.is_empty(),
             SeriesShape::Boxes(boxes) => boxes.is_empty(),
+            SeriesShape::Intervals(marks) => marks.is_empty(),
             SeriesShape::Levels(levels) => levels.is_empty(),
             SeriesShape::Bars(bars) => bars.is_empty(),
         }
@@ -154,6 +170,7 @@ impl ChartSeries {
                 .iter()
                 .flat_map(|it| [it.place - it.width / 2.0, it.place + it.width / 2.0])
                 .collect(),
+            SeriesShape::Intervals(marks) => marks.iter().map(|it| it.place).collect(),
             SeriesShape::Levels(levels) => levels.iter().flat_map(|it| [it.from, it.to]).collect(),
             SeriesShape::Bars(bars) => bars.iter().flat_map(|it| [it.from, it.to]).collect(),
         }
@@ -171,6 +188,10 @@ impl ChartSeries {
                 .iter()
                 .flat_map(|it| it.outliers.iter().copied().chain([it.low, it.high]))
                 .collect(),
+            SeriesShape::Intervals(marks) => marks
+                .iter()
+                .flat_map(|it| [it.low, it.value, it.high])
+                .collect(),
             SeriesShape::Levels(levels) => levels.iter().map(|it| it.value).collect(),
             SeriesShape::Bars(bars) => bars.iter().map(|it| it.value).collect(),
         }
@@ -185,6 +206,7 @@ impl ChartSeries {
             | SeriesShape::Triangles(points)
             | SeriesShape::Crosses(points) => points.last().copied(),
             SeriesShape::Boxes(boxes) => boxes.last().map(|it| (it.place, it.median)),
+            SeriesShape::Intervals(marks) => marks.last().map(|it| (it.place, it.value)),
             SeriesShape::Levels(levels) => levels.last().map(|it| (it.to, it.value)),
             SeriesShape::Bars(bars) => bars.last().map(|it| (it.to, it.value)),
         }

@@ -17,7 +17,9 @@ mod series;
 mod svg;
 
 pub use axis::{Axis, Scale};
-pub use figure::{Bar, BoxPlot, Chart, ChartSeries, Figure, Level, SeriesRole, SeriesShape};
+pub use figure::{
+    Bar, BoxPlot, Chart, ChartSeries, Figure, IntervalMark, Level, SeriesRole, SeriesShape,
+};
 
 pub(crate) use layout::Room;
 pub(crate) use paint::Palette;

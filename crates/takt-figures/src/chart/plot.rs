@@ -69,4 +69,8 @@ pub(super) fn draw_axes(scene: &mut Scene, chart: &Chart, plot: &Plot) {
     let middle = (f64::midpoint(plot.left, plot.right), plot.bottom + 36.0);
     let name = chart.x.name();
     scene.text(middle, Anchor::Middle, TEXT_SIZE, Paint::Muted, name);
+    if let Some(remark) = plot.y.remark() {
+        let below = (plot.left, plot.bottom + 51.0);
+        scene.text(below, Anchor::Start, TEXT_SIZE, Paint::Muted, remark);
+    }
 }

@@ -1,6 +1,6 @@
 //! Shapes of series.
 
-use super::figure::{BoxPlot, ChartSeries, SeriesShape};
+use super::figure::{BoxPlot, ChartSeries, IntervalMark, SeriesShape};
 use super::look::Look;
 use super::paint::Paint;
 use super::plot::Plot;
@@ -58,6 +58,21 @@ pub(super) fn draw(scene: &mut Scene, series: &ChartSeries, look: &Look, plot: &
                 draw_box(scene, it, look.paint, plot);
             }
         }
+        SeriesShape::Intervals(marks) => {
+            let values = marks.iter().map(|it| (it.place, it.value));
+            let points = at(&values.collect::<Vec<_>>());
+            if points.len() > 1 {
+                scene.shapes.push(Shape::Line {
+                    points,
+                    width: look.width / 2.0,
+                    dashes: look.dashes.clone(),
+                    paint: look.paint,
+                });
+            }
+            for it in marks {
+                draw_interval(scene, it, look.paint, plot);
+            }
+        }
         SeriesShape::Levels(levels) => {
             for it in levels {
                 let ends = at(&[(it.from, it.value), (it.to, it.value)]);
@@ -102,6 +117,16 @@ pub(super) fn draw_sign(
             scene.rectangle(corner(-5.0, -5.0), corner(5.0, 5.0), INSIDE, look.paint);
             scene.line(vec![corner(-5.0, 0.0), corner(5.0, 0.0)], 2.0, look.paint);
         }
+        SeriesShape::Intervals(_) => {
+            scene.line(vec![from, to], look.width / 2.0, look.paint);
+            bar(
+                scene,
+                (middle.0, middle.1 - 5.0),
+                (middle.0, middle.1 + 5.0),
+                look.paint,
+            );
+            dot(scene, middle, MARK, look.paint);
+        }
         SeriesShape::Levels(_) => scene.line(vec![from, to], look.width + 0.5, look.paint),
         SeriesShape::Line { .. } => scene.shapes.push(Shape::Line {
             points: vec![from, to],
@@ -118,6 +143,20 @@ fn dot(scene: &mut Scene, centre: Point, radius: f64, paint: Paint) {
         radius,
         paint,
     });
+}
+
+/// Draws a vertical line with a short one at each end.
+fn bar(scene: &mut Scene, from: Point, to: Point, paint: Paint) {
+    scene.line(vec![from, to], 1.5, paint);
+    for (x, y) in [from, to] {
+        scene.line(vec![(x - 4.0, y), (x + 4.0, y)], 1.5, paint);
+    }
+}
+
+fn draw_interval(scene: &mut Scene, it: &IntervalMark, paint: Paint, plot: &Plot) {
+    let at = |value: f64| plot.point((it.place, value));
+    bar(scene, at(it.low), at(it.high), paint);
+    dot(scene, at(it.value), MARK, paint);
 }
 
 /// Draws a cross whose middle is at a point.

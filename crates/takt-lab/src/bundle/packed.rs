@@ -1,6 +1,6 @@
 //! Files of a run, as they are packed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -57,7 +57,7 @@ impl RunBundle {
             left_out: 0,
         };
         let scenario = read(&directory.join(SCENARIO))?;
-        for name in histograms(directory, &scenario) {
+        for name in histograms(directory, &scenario, &description) {
             let content = read(&directory.join(&name))?;
             bundle.write(&name, FileKind::Written, &content)?;
         }
@@ -247,20 +247,24 @@ fn inside(path: &Path) -> Result<&Path, BundleError> {
     }
 }
 
-/// Returns the names of the histograms beside the scenario. A scenario with mistakes has none: the report names them.
-fn histograms(directory: &Path, text: &[u8]) -> Vec<String> {
+/// Returns the names of the histograms beside the scenario: those of the file, and those to which settings of cases lead. A scenario with
+/// mistakes has none: the report names them.
+fn histograms(directory: &Path, text: &[u8], run: &RunDescription) -> BTreeSet<String> {
     let name = directory.join(SCENARIO).display().to_string();
     let text = String::from_utf8_lossy(text);
-    let file = takt_scenario::ScenarioFile::parse(&text, &name);
-    let names = file.map(|file| {
+    let Ok(file) = takt_scenario::ScenarioFile::parse(&text, &name) else {
+        return BTreeSet::new();
+    };
+    let cases = run.cases.iter();
+    let cases = cases.filter_map(|case| file.with_settings(&case.settings).ok());
+    let names = |file: &takt_scenario::ScenarioFile| {
         let names = file.histogram_files().into_iter();
-        names.map(|it| it.to_owned()).collect::<Vec<String>>()
-    });
-    let names = names.unwrap_or_default();
-    names
-        .into_iter()
-        .filter(|name| inside(Path::new(name)).is_ok())
-        .collect()
+        names.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let mut all: BTreeSet<String> = names(&file).into_iter().collect();
+    all.extend(cases.flat_map(|file| names(&file)));
+    all.retain(|name| inside(Path::new(name)).is_ok());
+    all
 }
 
 /// Reads the beginning of a trace file up to its first record: 12 bytes, a description whose length they have, and 8 bytes.

@@ -12,6 +12,7 @@ use super::request::CollectRequest;
 use super::traces::{RunTrace, TracePair};
 use crate::case_record::{CaptureRecord, CaseRecord, StampClock};
 use crate::clock_agreement::ClockAgreement;
+use crate::error::LabError;
 use crate::host::{HostFact, PTP_CLOCK};
 use crate::preparation::copy_scenario;
 use crate::run_directory::{BY_HAND, RunApplication, RunCase, RunDescription};
@@ -49,7 +50,15 @@ pub(super) fn write(
     pairs: &[TracePair],
     assigned: &AssignedCaptures,
 ) -> Result<RunDescription, CollectError> {
-    copy_scenario(directory, request.scenario, request.text)?;
+    // The settings of the traces can lead to other histograms than the scenario.
+    let settings = pairs.iter().map(|it| &it.publisher.notes.settings);
+    let mut histograms = Vec::new();
+    for settings in settings {
+        let file = request.scenario.with_settings(settings);
+        let file = file.map_err(LabError::from)?;
+        histograms.extend(file.histogram_files().into_iter().map(str::to_owned));
+    }
+    copy_scenario(directory, request.scenario, request.text, &histograms)?;
     let case = directory.join(CASE);
     let copy = |from: &Path, name: &str| {
         let copied = fs::copy(from, case.join(name));
@@ -144,6 +153,7 @@ fn description(
             .map(|it| it.clocks)
             .reduce(ClockAgreement::weaker),
         failure: None,
+        is_of_scenario: false,
         applications,
     }];
     description

@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -70,8 +70,35 @@ impl Machine {
         self
     }
 
-    /// Runs a prepared directory, until the machine switches itself off. `line` gets the lines for people. The main thread must call this:
-    /// the machine ends with the calling thread.
+    /// Returns the release of the kernel, such as `6.12.117`.
+    ///
+    /// # Errors
+    /// [`UmlError::Io`].
+    pub fn release(&self) -> Result<String, UmlError> {
+        let mut command = Command::new(&self.kernel);
+        let output = command.arg("--version").stdin(Stdio::null()).output();
+        let output = output.map_err(UmlError::io(&self.kernel))?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Returns the number of machines that the memory of this host is enough for, at least 1. Each may take as much as a machine has.
+    #[must_use]
+    pub fn most_at_once() -> usize {
+        let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let available = memory.lines().find_map(|line| {
+            let kibibytes = line.strip_prefix("MemAvailable:")?.trim();
+            kibibytes.strip_suffix(" kB")?.trim().parse::<u64>().ok()
+        });
+        // The memory of a machine is a file there, unless TMPDIR names another place.
+        let shared = rustix::fs::statvfs("/dev/shm").ok();
+        let shared = shared.map(|it| it.f_bavail.saturating_mul(it.f_frsize) >> 20);
+        let available = available.map(|kibibytes| kibibytes >> 10);
+        let least = available.into_iter().chain(shared).min().unwrap_or(0);
+        usize::try_from(least / u64::from(MEMORY_MIB)).map_or(1, |count| count.max(1))
+    }
+
+    /// Runs a prepared directory, until the machine switches itself off. `line` gets the lines for people. The machine ends with the calling
+    /// thread.
     ///
     /// # Errors
     /// [`UmlError`]. The machine has ended, and its files are removed.

@@ -7,3 +7,4 @@ mod causality;
 mod collected;
 mod files;
 mod loops;
+mod prepared;

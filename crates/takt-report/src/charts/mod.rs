@@ -84,7 +84,7 @@ fn prefix(run: &ComparedRun) -> String {
 }
 
 /// Replaces everything in a name that could be special in a path.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let name: String = name
         .chars()

@@ -395,6 +395,7 @@ pub(crate) mod tests {
             synchronized: true,
             clocks: None,
             failure: None,
+            is_of_scenario: false,
             applications: Vec::new(),
         };
         for messages in [FEW_MESSAGES + 1, 1 << 63, u64::MAX] {

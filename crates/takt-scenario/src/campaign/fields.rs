@@ -25,7 +25,7 @@ pub(crate) const CAMPAIGN: Shape = Shape {
         ),
         may(
             "backends",
-            Kind::List(&Kind::Choice(&["simulate", "bounds"])),
+            Kind::List(&Kind::Choice(&["simulate", "bounds", "uml", "netns"])),
             "Backends of each case; by default simulate.",
         ),
         may(
@@ -57,6 +57,12 @@ pub(crate) const CAMPAIGN: Shape = Shape {
             "model",
             Kind::Choice(&["linux", "ieee"]),
             "Model of the simulated queueing disciplines; by default linux. Bounds assume ieee.",
+        ),
+        may(
+            "disciplines",
+            Kind::Boolean,
+            "False if ports on uml and netns keep the kernel's default, because it lacks the queueing disciplines of the scenario; by \
+             default true. Times are then not comparable with bounds and simulations.",
         ),
         may(
             "order",

@@ -29,6 +29,8 @@ pub struct CampaignFile {
     pub messages: Option<u64>,
     /// True if the simulation has the model of IEEE 802.1Q, false for that of Linux.
     pub ieee_model: bool,
+    /// True if the lab gives ports the queueing disciplines of the scenario, false if they keep the kernel's default.
+    pub disciplines: bool,
     /// Seed of the order in which rows are computed; `None` for the order of the file.
     pub order_seed: Option<u64>,
     /// Rule that ends the repetitions of a case early.
@@ -55,11 +57,15 @@ pub enum CampaignBackend {
     Simulate,
     /// Upper bounds by network calculus.
     Bounds,
+    /// The lab's kernel of User-Mode Linux, in virtual time.
+    Uml,
+    /// Network namespaces on the kernel of the host, in its time.
+    Netns,
 }
 
 impl CampaignBackend {
     /// All backends.
-    pub const ALL: [Self; 2] = [Self::Simulate, Self::Bounds];
+    pub const ALL: [Self; 4] = [Self::Simulate, Self::Bounds, Self::Uml, Self::Netns];
 
     /// Returns the name in campaign files and rows.
     #[must_use]
@@ -67,6 +73,8 @@ impl CampaignBackend {
         match self {
             Self::Simulate => "simulate",
             Self::Bounds => "bounds",
+            Self::Uml => "uml",
+            Self::Netns => "netns",
         }
     }
 
@@ -79,7 +87,19 @@ impl CampaignBackend {
     /// Returns true if a row depends on a seed. Without one, a second repetition would be the first one.
     #[must_use]
     pub const fn has_seed(self) -> bool {
-        matches!(self, Self::Simulate)
+        !matches!(self, Self::Bounds)
+    }
+
+    /// Returns true if the rows are those of a run on Linux's own network (`takt lab`).
+    #[must_use]
+    pub const fn is_of_lab(self) -> bool {
+        matches!(self, Self::Uml | Self::Netns)
+    }
+
+    /// Returns true if rows are measured in the time of a host: a second run gives other times.
+    #[must_use]
+    pub const fn is_measured(self) -> bool {
+        matches!(self, Self::Netns)
     }
 }
 

@@ -75,6 +75,7 @@ fn campaign(document: &Table, text: &str, file_name: &str) -> Result<CampaignFil
         seed: document.integer("seed").unwrap_or(1),
         messages: document.integer("messages"),
         ieee_model: document.text("model") == Some("ieee"),
+        disciplines: document.boolean("disciplines").unwrap_or(true),
         order_seed: is_random.then(|| document.integer("order_seed").unwrap_or(1)),
         stop,
         quantities,

@@ -15,6 +15,7 @@ use std::path::Path;
 use crate::document::{Item, Table};
 use crate::error::Problem;
 use crate::fields::SCENARIO;
+use crate::histogram_files::HistogramFiles;
 use crate::model::{Link, Node, NodeIndex};
 use crate::{Flow, Scenario};
 
@@ -23,6 +24,7 @@ pub(crate) struct Reader<'a> {
     document: &'a Table,
     /// Folder in which relative file names start.
     directory: &'a Path,
+    histograms: &'a HistogramFiles,
     problems: Vec<Problem>,
     nodes: Vec<Node>,
     names: HashMap<String, NodeIndex>,
@@ -31,10 +33,11 @@ pub(crate) struct Reader<'a> {
     neighbours: Vec<Vec<(NodeIndex, usize)>>,
 }
 
-/// Returns the scenario of a document.
+/// Returns the scenario of a document. Histogram files that are not among `histograms` are read, and added to them.
 pub(crate) fn scenario(
     document: &Table,
     directory: &Path,
+    histograms: &HistogramFiles,
     default_name: &str,
 ) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Vec::new();
@@ -46,6 +49,7 @@ pub(crate) fn scenario(
     let mut reader = Reader {
         document,
         directory,
+        histograms,
         problems,
         nodes: Vec::new(),
         names: HashMap::new(),

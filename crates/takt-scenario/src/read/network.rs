@@ -6,9 +6,6 @@ use crate::fields::LATENCY;
 use crate::model::{ClockModel, Distribution, Histogram, Link, Node, NodeIndex, NodeKind};
 use crate::quantity::{Duration, Length, Rate};
 
-/// Size in bytes of the longest histogram file; those of cyclictest have some kilobytes.
-const LONGEST_HISTOGRAM: u64 = 16 << 20;
-
 impl Node {
     pub(super) fn new(name: String, kind: NodeKind) -> Self {
         Self {
@@ -137,15 +134,7 @@ impl Reader<'_> {
 
     fn histogram(&self, item: &Item) -> Result<Histogram, String> {
         if let Some(name) = item.text() {
-            let path = self.directory.join(name);
-            let unreadable =
-                |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
-            // A device could be read without end.
-            let file = std::fs::metadata(&path).map_err(|error| unreadable(&error))?;
-            if !file.is_file() || file.len() > LONGEST_HISTOGRAM {
-                return Err(unreadable(&"not a file of at most 16 MiB"));
-            }
-            let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
+            let text = self.histograms.read(self.directory, name)?;
             return Histogram::from_csv(&text).map_err(|error| format!("{name}: {error}"));
         }
         let bin = |item: &Item| -> Result<(Duration, u64), String> {

@@ -233,6 +233,107 @@ fn a_sweep_of_further_elements_is_no_sweep_of_the_field() {
     );
 }
 
+/// A scenario with a table as a field, and these lines at its end.
+fn with_latency(more: &str) -> Result<takt_scenario::ScenarioFile, takt_scenario::ScenarioError> {
+    let text = "version = 1\ntopology = { kind = \"bridged\" }\n[[nodes]]\nname = \"host1\"\n\
+                wake_up_latency = { least = \"1 us\", most = \"9 us\" }\n[[applications]]\nname = \"control\"\n\
+                publisher = \"host1\"\nloopback = \"host2\"\ncycle = \"1 ms\"\npayload = \"59 B\"\n";
+    takt_scenario::ScenarioFile::parse(&format!("{text}{more}"), "latency.toml")
+}
+
+fn sweep(parameter: &str) -> String {
+    format!("[[sweeps]]\nparameter = \"{parameter}\"\nvalues = [\"3 us\", \"4 us\"]\n")
+}
+
+/// The value of the table would replace that of the field, or the other way round.
+#[test]
+fn a_field_and_the_table_that_it_is_in_have_one_value() {
+    let (table, field) = (
+        "nodes.host1.wake_up_latency",
+        "nodes.host1.wake_up_latency.most",
+    );
+    let pair = |path: &str, value: &str| (path.to_owned(), value.to_owned());
+    let file = with_latency("").unwrap();
+    for (one, other) in [
+        (table, field),
+        (field, table),
+        ("nodes.0.wake_up_latency.most", table),
+        (table, "nodes.*.wake_up_latency.most"),
+        // The file has neither.
+        ("simulation", "simulation.seed"),
+        ("simulation.seed", "simulation"),
+    ] {
+        let settings = [pair("name", "x"), pair(one, "5 us"), pair(other, "6 us")];
+        let error = file.with_settings(&settings).unwrap_err();
+        assert_eq!(
+            error.mistakes[0].message,
+            format!("the field `{other}` is given twice: `{one}` sets it as well")
+        );
+    }
+    // Two fields of one table are two fields.
+    let least = pair("nodes.host1.wake_up_latency.least", "2 us");
+    let both = file.with_settings(&[least, pair(field, "5 us")]).unwrap();
+    let latency = &both.scenario().nodes[0].wake_up_latency;
+    assert_eq!(
+        (latency.least().0, latency.most().0),
+        (2_000_000, 5_000_000)
+    );
+}
+
+#[test]
+fn a_sweep_of_a_table_is_not_one_of_its_field() {
+    let (table, field) = (
+        "nodes.host1.wake_up_latency",
+        "nodes.host1.wake_up_latency.most",
+    );
+    let set = |path: &str, value: &str| [(path.to_owned(), value.to_owned())];
+    // The swept values would replace the given one.
+    let swept = with_latency(&sweep(table)).unwrap();
+    let error = swept.with_settings(&set(field, "5 us")).unwrap_err();
+    assert_eq!(
+        error.mistakes[0].message,
+        format!("the sweep of `{table}` sets other elements than those that are given a value")
+    );
+    // The given value replaces all of the table, and so the sweep in it.
+    let swept = with_latency(&sweep(field)).unwrap();
+    let given = swept.with_settings(&set(table, "5 us")).unwrap();
+    let variants = given.variants().unwrap();
+    assert_eq!(variants.len(), 1);
+    assert_eq!(
+        variants[0].scenario.nodes[0].wake_up_latency.most().0,
+        5_000_000
+    );
+    for (one, other) in [(table, field), (field, table)] {
+        let error = with_latency(&(sweep(one) + &sweep(other))).unwrap_err();
+        let message = &error.mistakes[0].message;
+        assert_eq!(message, &format!("`{other}` is swept already"));
+    }
+}
+
+/// Otherwise, a file that changes during a long run would give its later scenarios other contents.
+#[test]
+fn a_histogram_file_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let histogram = folder.path().join("one.csv");
+    let bins = "2 us,10\n10 us,0\n";
+    std::fs::write(&histogram, bins).unwrap();
+    let text = "version = 1\ntopology = { kind = \"bridged\" }\n[[nodes]]\nname = \"host1\"\n\
+                wake_up_latency = { histogram = \"one.csv\" }\n";
+    let name = folder.path().join("scenario.toml").display().to_string();
+    let file = takt_scenario::ScenarioFile::parse(text, &name).unwrap();
+    std::fs::write(&histogram, "2 us,10\n20 us,0\n").unwrap();
+    let settings = [("name".to_owned(), "later".to_owned())];
+    let later = file.with_settings(&settings).unwrap();
+    let latency =
+        |file: &takt_scenario::ScenarioFile| file.scenario().nodes[0].wake_up_latency.most();
+    assert_eq!(latency(&later), latency(&file));
+    assert_eq!(later.histogram_text("one.csv").as_deref(), Some(bins));
+    assert_eq!(later.histogram_text("two.csv"), None);
+    // A new reading has the new contents.
+    let anew = takt_scenario::ScenarioFile::parse(text, &name).unwrap();
+    assert_eq!(latency(&anew).0, 2 * latency(&file).0);
+}
+
 #[test]
 fn histogram_files_are_named_once() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/e3.toml");

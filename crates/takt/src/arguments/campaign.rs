@@ -17,6 +17,7 @@ pub enum CampaignCommand {
         takt campaign run scenarios/campaigns/line-load.toml --to load\n  \
         takt campaign run scenarios/campaigns/line-load.toml --to load --resume\n  \
         takt campaign run load.toml --backend bounds --jobs 4\n  \
+        takt campaign run load.toml --backend uml --backend bounds\n  \
         takt campaign run load.toml --shard 3/16 --to load-03\n\n\
         docs/campaigns.md describes the file and the results.")]
     Run(CampaignRunArguments),
@@ -40,6 +41,10 @@ pub enum CampaignBackendName {
     Simulate,
     /// Upper bounds by network calculus.
     Bounds,
+    /// The lab's kernel of User-Mode Linux, in virtual time (`takt lab setup`): the same in each repeat.
+    Uml,
+    /// Network namespaces on this host's kernel: measured, one row at a time.
+    Netns,
 }
 
 #[derive(Debug, Args)]
@@ -64,7 +69,8 @@ pub struct CampaignRunArguments {
     /// Go on with the campaign that is in the directory, if there is one. Rows that are there are not computed again.
     #[arg(long)]
     pub resume: bool,
-    /// Number of rows that are computed at the same time; default is the number of processors. The results do not depend on it.
+    /// Number of rows that are computed at the same time; default is the number of processors. The results do not depend on it. Machines of
+    /// uml are at most as many as the memory is enough for; nothing runs beside a row of netns.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Compute one share, for example 3/16. `takt campaign merge` puts all shares together.

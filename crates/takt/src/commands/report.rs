@@ -1,4 +1,4 @@
-//! `takt report`: bound, simulation and measurement of runs in one HTML file.
+//! `takt report`: bound, simulation and measurement of runs, and results of campaigns, in one HTML file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,12 @@ use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_figures::{Progress, Report};
 use takt_report::{
-    ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, Requirement, RunReport,
-    RunSample, Violation,
+    ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, ReportedCampaign,
+    Requirement, RunReport, RunSample, Violation,
 };
 
 use crate::arguments::ReportArguments;
+use crate::commands::campaign::advice as campaign_advice;
 use crate::{explain, output};
 
 pub(super) fn run(arguments: &ReportArguments) -> miette::Result<()> {
@@ -27,8 +28,22 @@ pub(super) fn run(arguments: &ReportArguments) -> miette::Result<()> {
         }
         return Ok(());
     }
-    let runs = read(arguments)?;
-    let files = RunReport::of(&runs, &arguments.required, arguments.all);
+    let (of_campaigns, of_runs): (Vec<&PathBuf>, Vec<&PathBuf>) = arguments
+        .directories
+        .iter()
+        .partition(|it| ReportedCampaign::is_in(it));
+    if of_campaigns.is_empty() && !arguments.quantities.is_empty() {
+        return Err(explain::with_help(
+            "--quantity chooses quantities of campaigns, and there is none",
+            "Leave it out, or name the directory of a campaign: that with campaign.json.",
+        ));
+    }
+    let runs = read(arguments, &of_runs)?;
+    let campaigns = of_campaigns.iter();
+    let campaigns = campaigns.map(|it| campaign(it, &arguments.quantities));
+    let campaigns = campaigns.collect::<miette::Result<Vec<_>>>()?;
+    let (required, all) = (&arguments.required, arguments.all);
+    let files = RunReport::with_campaigns(&runs, &campaigns, required, all);
     let page = page(arguments);
     files.write(&page).map_err(not_written)?;
     if let Some(directory) = &arguments.pictures {
@@ -37,12 +52,16 @@ pub(super) fn run(arguments: &ReportArguments) -> miette::Result<()> {
     for run in &runs {
         takt_report::print(run, &arguments.required, &mut report).into_diagnostic()?;
     }
+    for campaign in &campaigns {
+        takt_report::print_campaign(campaign, &arguments.required, &mut report)
+            .into_diagnostic()?;
+    }
     report.line(page.display().to_string());
     finish(&runs)
 }
 
 /// Reads all runs, and writes their samples into the Parquet file that is wanted.
-fn read(arguments: &ReportArguments) -> miette::Result<Vec<ComparedRun>> {
+fn read(arguments: &ReportArguments, directories: &[&PathBuf]) -> miette::Result<Vec<ComparedRun>> {
     #[cfg(feature = "parquet")]
     let mut samples = arguments
         .parquet
@@ -60,8 +79,8 @@ fn read(arguments: &ReportArguments) -> miette::Result<Vec<ComparedRun>> {
     let options = ComparisonOptions {
         trim: arguments.trim,
     };
-    let mut runs = Vec::with_capacity(arguments.directories.len());
-    for directory in &arguments.directories {
+    let mut runs = Vec::with_capacity(directories.len());
+    for directory in directories {
         runs.push(read_run(directory, &options, &mut sink)?);
     }
     #[cfg(feature = "parquet")]
@@ -69,6 +88,19 @@ fn read(arguments: &ReportArguments) -> miette::Result<Vec<ComparedRun>> {
         samples.finish()?;
     }
     Ok(runs)
+}
+
+/// Reads the result of a campaign.
+fn campaign(directory: &Path, quantities: &[String]) -> miette::Result<ReportedCampaign> {
+    let campaign = ReportedCampaign::read(directory, quantities);
+    let campaign = campaign.map_err(|error| campaign_advice::explained(&error))?;
+    match campaign.summary.absent.first() {
+        Some(unknown) if quantities.contains(unknown) => Err(explain::with_help(
+            format!("no row has the quantity `{unknown}`"),
+            format!("Its quantities are {}.", campaign.summary.known.join(", ")),
+        )),
+        _ => Ok(campaign),
+    }
 }
 
 fn read_run(
@@ -88,7 +120,8 @@ fn read_run(
     run.map_err(|error| {
         let help = match &error {
             ComparisonError::Directory(_) => {
-                "Name the directory of a run: that with run.json, which `takt lab run` makes. `takt analyze` takes single files."
+                "Name the directory of a run: that with run.json, which `takt lab run` makes; or of a campaign: that with campaign.json. \
+                 `takt analyze` takes single files."
             }
             ComparisonError::Io { .. } | ComparisonError::Scenario { .. } => {
                 "The directory needs the copy of its scenario, with its histograms beside it. Run it again with `takt lab run`."

@@ -89,6 +89,22 @@ fn a_killed_campaign_goes_on_and_has_the_same_result() {
     assert!(kills > 0);
     let _ = sandbox.run(&resume).expect_success();
     assert_eq!(result(Path::new(&killed)), result(Path::new(&whole)));
+    // At any time, also before the first row and between the files of the beginning and of the end.
+    let early = path("early");
+    let resume = ["campaign", "run", &file, "--to", &early, "--resume"];
+    let mut wait = Duration::from_millis(1);
+    loop {
+        let mut run = Process::spawn("takt campaign", &mut sandbox.takt(&resume));
+        std::thread::sleep(wait);
+        let has_ended = run.has_ended();
+        run.kill();
+        if has_ended {
+            break;
+        }
+        wait = wait * 3 / 2;
+    }
+    let _ = sandbox.run(&resume).expect_success();
+    assert_eq!(result(Path::new(&early)), result(Path::new(&whole)));
     // An interrupt says how it goes on.
     let interrupted = path("interrupted");
     let run = ["campaign", "run", &file, "--to", &interrupted];

@@ -3,8 +3,9 @@
 use std::io;
 
 use miette::Report;
-use takt_campaign::{CampaignError, CampaignPlanError, MergeFlaw};
+use takt_campaign::{CampaignError, CampaignLabError, CampaignPlanError, MergeFlaw};
 
+use crate::commands::lab::advice as lab_advice;
 use crate::explain;
 
 /// Explains a campaign that cannot be planned.
@@ -33,7 +34,7 @@ pub(super) fn plan(error: &CampaignPlanError) -> Report {
 }
 
 /// Explains a campaign that cannot be run, merged or read.
-pub(super) fn explained(error: &CampaignError) -> Report {
+pub(in crate::commands) fn explained(error: &CampaignError) -> Report {
     let help = match error {
         CampaignError::Io { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
             "Rows that are there stay. Make space, and go on with --resume."
@@ -52,6 +53,18 @@ pub(super) fn explained(error: &CampaignError) -> Report {
         CampaignError::Locked(_) => "Wait for it, or end it, or use another directory.",
         CampaignError::OtherVersion { .. } => {
             "Go on with the version that began, or use --to with a new directory: all rows are then computed again."
+        }
+        CampaignError::OtherKernel { .. } => {
+            "Go on with the kernel that ran them, or use --to with a new directory: all rows are then computed again."
+        }
+        CampaignError::NoLab(_) => "`takt campaign run` has a lab.",
+        CampaignError::Lab(error) => return explain::with_help(error, of_lab(error)),
+        CampaignError::LabRow { error: cause, .. } => {
+            let help = format!(
+                "{} Rows that are there stay; --resume goes on with this one.",
+                of_lab(cause)
+            );
+            return explain::with_help(error, help);
         }
         CampaignError::OtherShard { .. } => {
             "Give each share a directory of its own with --to, and merge them with `takt campaign merge`."
@@ -82,4 +95,16 @@ pub(super) fn explained(error: &CampaignError) -> Report {
         },
     };
     explain::with_help(error, help)
+}
+
+/// Returns the fix of an error of the lab.
+fn of_lab(error: &CampaignLabError) -> String {
+    match error {
+        CampaignLabError::Lab(error) => lab_advice::help(error),
+        CampaignLabError::Uml(error) => lab_advice::help_uml(error),
+        error if error.to_string().contains("No space left") => {
+            "The disk is full: make space.".to_owned()
+        }
+        _ => "docs/lab.md describes the lab.".to_owned(),
+    }
 }

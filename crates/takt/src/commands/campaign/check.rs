@@ -10,7 +10,7 @@ use crate::output;
 pub(super) fn run(arguments: &CampaignCheckArguments) -> miette::Result<()> {
     let plan = CampaignPlan::read(&arguments.file).map_err(|error| advice::plan(&error))?;
     let (cases, rows) = (plan.cases.len(), plan.most_rows());
-    let backends: Vec<&str> = plan.backends.iter().map(|it| it.name()).collect();
+    let backends: Vec<&str> = plan.backends().iter().map(|it| it.name()).collect();
     output::tell(
         arguments.json,
         || {

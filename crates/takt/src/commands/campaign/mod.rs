@@ -1,6 +1,6 @@
 //! `takt campaign`: many cases of scenarios.
 
-mod advice;
+pub(in crate::commands) mod advice;
 mod check;
 mod merge;
 #[cfg(feature = "parquet")]

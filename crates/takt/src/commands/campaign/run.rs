@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_campaign::{
-    CampaignObserver, CampaignPlan, CampaignProgress, CampaignRow, CampaignRunOptions,
-    CampaignStart, run_campaign,
+    CampaignLab, CampaignObserver, CampaignPlan, CampaignProgress, CampaignRow, CampaignRunOptions,
+    CampaignStart, run_campaign_in_lab,
 };
 use takt_lab::host::{HostFiles, host_facts};
 use takt_rt::interrupt::Interrupt;
@@ -51,9 +51,11 @@ pub(super) fn run(arguments: &CampaignRunArguments) -> miette::Result<()> {
         name: plan.file.name.clone(),
         directory: directory.display().to_string(),
         json: arguments.json,
+        is_measured: plan.backends().iter().any(|it| it.is_measured()),
         last: None,
     };
-    let outcome = run_campaign(&plan, &options, &mut shown, &interrupt.flag());
+    let lab = CampaignLab::new(std::env::current_exe().into_diagnostic()?);
+    let outcome = run_campaign_in_lab(&plan, &options, &lab, &mut shown, &interrupt.flag());
     output::clear_status();
     let outcome = outcome.map_err(|error| advice::explained(&error))?;
     #[cfg(feature = "parquet")]
@@ -82,7 +84,7 @@ pub(super) fn run(arguments: &CampaignRunArguments) -> miette::Result<()> {
         0 => Ok(()),
         failed => Err(explain::with_help(
             format!("{failed} of {} rows have no quantities", outcome.rows),
-            "The rows have the reason as `failure`; for bounds it is a part of the scenario that no analysis models.",
+            "The rows have the reason as `failure`: a part of the scenario that no analysis models, or that the lab cannot run.",
         )),
     }
 }
@@ -92,6 +94,8 @@ fn backends(names: &[CampaignBackendName]) -> miette::Result<Vec<CampaignBackend
     let backends = names.iter().map(|name| match name {
         CampaignBackendName::Simulate => CampaignBackend::Simulate,
         CampaignBackendName::Bounds => CampaignBackend::Bounds,
+        CampaignBackendName::Uml => CampaignBackend::Uml,
+        CampaignBackendName::Netns => CampaignBackend::Netns,
     });
     let backends: Vec<CampaignBackend> = backends.collect();
     let mut rest = backends.as_slice();
@@ -124,6 +128,8 @@ struct Shown {
     name: String,
     directory: String,
     json: bool,
+    /// True if rows are measured on this host.
+    is_measured: bool,
     /// Time of the last progress.
     last: Option<Instant>,
 }
@@ -150,6 +156,9 @@ impl CampaignObserver for Shown {
         let name = output::printable(&self.name);
         let rows = progress.of;
         output::line(format_args!("{name}: {rows} rows, in {}", self.directory));
+        if self.is_measured {
+            output::line("rows of netns are measured on this host: another run gives other times");
+        }
         if present > 0 {
             output::line(format_args!("{present} rows are there"));
         }

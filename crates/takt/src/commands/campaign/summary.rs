@@ -1,10 +1,8 @@
 //! `takt campaign summary`.
 
-use std::collections::BTreeSet;
-
 use miette::IntoDiagnostic;
-use serde_json::{Value, json};
-use takt_campaign::{CampaignSummary, MergedQuantity, MergedRow};
+use serde_json::Value;
+use takt_campaign::{CampaignSummary, MergedQuantity, MergedRow, varied_settings};
 use takt_figures::{Column, Report, Table};
 use takt_scenario::names::parameter_name;
 use takt_statistics::Estimate;
@@ -34,61 +32,26 @@ pub(super) fn run(arguments: &CampaignSummaryArguments) -> miette::Result<()> {
     if summary.failed > 0 {
         report.line(format!("{} of them have no quantities", summary.failed));
     }
+    let mut rows = summary.quantities.iter().flat_map(|it| &it.rows);
+    if let Some(measured) = rows.find(|row| row.measured) {
+        let backend = &measured.backend;
+        report.line(format!(
+            "rows of {backend} were measured on a host: another run gives other times"
+        ));
+    }
     for absent in &summary.absent {
         let absent = printable(absent);
         report.line(format!("no row has the quantity `{absent}` of the file"));
     }
     for quantity in &summary.quantities {
         for row in &quantity.rows {
-            let row = object(&quantity.quantity, row);
+            let row = row.object(&quantity.quantity);
             report.row(&row).into_diagnostic()?;
         }
         report.line("");
         print(quantity, &mut report);
     }
     Ok(())
-}
-
-/// Removes settings that follow from an earlier one in all rows, one value from each: coupled and derived fields.
-fn without_coupled(settings: &mut Vec<&String>, rows: &[MergedRow]) {
-    let follows = |name: &String, from: &String| {
-        let pairs = rows.iter().map(|row| {
-            let text = |name: &String| row.settings.get(name).map(Value::to_string);
-            (text(from), text(name))
-        });
-        let pairs: BTreeSet<_> = pairs.collect();
-        let of = |values: BTreeSet<&Option<String>>| values.len() == pairs.len();
-        of(pairs.iter().map(|pair| &pair.0).collect()) && of(pairs.iter().map(|it| &it.1).collect())
-    };
-    let mut kept: Vec<&String> = Vec::with_capacity(settings.len());
-    for name in settings.drain(..) {
-        if !kept.iter().any(|from| follows(name, from)) {
-            kept.push(name);
-        }
-    }
-    *settings = kept;
-}
-
-fn object(quantity: &str, row: &MergedRow) -> Value {
-    let interval = |estimate: Option<Estimate>| {
-        estimate.map_or(Value::Null, |it| {
-            // An infinite end is null.
-            json!({"value": it.value, "low": it.low, "high": it.high})
-        })
-    };
-    json!({
-        "quantity": quantity,
-        "case": row.case,
-        "scenario": row.scenario,
-        "settings": row.settings,
-        "backend": row.backend,
-        "rows": row.rows,
-        "count": row.mean.map_or(0, |it| it.count),
-        "mean": interval(row.mean),
-        "median": interval(row.median),
-        "min": row.least,
-        "max": row.most,
-    })
 }
 
 /// Prints a quantity: a row for each case and backend.
@@ -104,17 +67,8 @@ fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
     };
     let is_constant =
         |value: &dyn Fn(&MergedRow) -> Value| rows.iter().all(|it| value(it) == value(first));
-    let mut settings: Vec<&String> = Vec::new();
-    for name in rows.iter().flat_map(|row| row.settings.keys()) {
-        if !settings.contains(&name) {
-            settings.push(name);
-        }
-    }
     // Columns that tell nothing take the width of those that do.
-    settings.retain(|name| {
-        !is_constant(&|row: &MergedRow| row.settings.get(*name).cloned().unwrap_or_default())
-    });
-    without_coupled(&mut settings, rows);
+    let settings = varied_settings(rows);
     let has_scenarios = !is_constant(&|row: &MergedRow| row.scenario.clone().into());
     let number = |name: &str| match unit {
         Some(unit) => Column::number(name).unit(unit),
@@ -127,7 +81,7 @@ fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
     columns.extend(settings.iter().map(|name| {
         let mut values = rows
             .iter()
-            .filter_map(|row| row.settings.get(*name)?.as_str());
+            .filter_map(|row| row.settings.get(name.as_str())?.as_str());
         let name = parameter_name(name);
         match values.all(|it| it.starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
             true => Column::number(name),
@@ -143,8 +97,8 @@ fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
             .then(|| row.scenario.clone())
             .into_iter()
             .collect();
-        let setting = |name: &&String| {
-            let value = row.settings.get(*name).and_then(Value::as_str);
+        let setting = |name: &String| {
+            let value = row.settings.get(name.as_str()).and_then(Value::as_str);
             value.unwrap_or_default().to_owned()
         };
         cells.extend(settings.iter().map(setting));

@@ -24,12 +24,13 @@ pub(super) fn explained_uml(error: &UmlError) -> Report {
     explain::with_help(error, help_uml(error))
 }
 
-fn help_uml(error: &UmlError) -> String {
+/// Returns the fix of an error of a machine.
+pub(in crate::commands) fn help_uml(error: &UmlError) -> String {
     let text = match error {
         UmlError::NotBuilt => {
             return format!(
                 "`takt lab setup` builds it once, in about five minutes (Debian: `apt-get install {SOURCE_PACKAGE} \
-                 {PACKAGES}` before). For functional runs, `--backend uml-ready` needs no build."
+                 {PACKAGES}` before). For functional runs, `takt lab run --backend uml-ready` needs no build."
             );
         }
         UmlError::NoReadyMade => {
@@ -69,7 +70,8 @@ fn help_uml(error: &UmlError) -> String {
 /// Debian packages of the programs that the build needs.
 const PACKAGES: &str = "make gcc flex bison bc perl xz-utils";
 
-fn help(error: &LabError) -> String {
+/// Returns the fix of an error of the lab.
+pub(in crate::commands) fn help(error: &LabError) -> String {
     let text = match error {
         LabError::NotPermitted => {
             "Run the command as root (`sudo`), or as root of a user namespace: `unshare --user \

@@ -1,6 +1,6 @@
 //! `takt lab`: scenarios on a network in the Linux kernel.
 
-mod advice;
+pub(in crate::commands) mod advice;
 mod bundle;
 mod collect;
 mod events;
