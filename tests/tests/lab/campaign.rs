@@ -140,7 +140,7 @@ impl Campaign {
     fn kill(&self, to: &str) -> u32 {
         let resume = ["--resume", "--jobs", "2"];
         let mut kills = 0;
-        for stage in [0, 30, 120, 300, 700] {
+        for stage in [0, 30, 150, 500] {
             let mut process = self.start(to, &resume);
             let more = Duration::from_millis(stage);
             let made = self.wait_for_run(to, &mut process, more);
@@ -288,7 +288,7 @@ pub fn rows_of_netns_are_measured() {
 
 pub fn a_killed_run_on_netns_goes_on() {
     // Long enough to be killed in each stage.
-    let campaign = Campaign::new(&busy(), "netns", "messages = 1000\ndisciplines = false\n");
+    let campaign = Campaign::new(&busy(), "netns", "messages = 400\ndisciplines = false\n");
     assert!(campaign.kill("killed") > 0);
     campaign.run("killed", &["--resume"]);
     assert_eq!(campaign.rows("killed").len(), 4);

@@ -68,6 +68,8 @@ pub struct IntervalMark {
     pub value: f64,
     /// Upper end.
     pub high: f64,
+    /// Extreme of the values that the value is of, as a diamond.
+    pub extreme: Option<f64>,
 }
 
 /// Shape of a series.
@@ -190,7 +192,7 @@ impl ChartSeries {
                 .collect(),
             SeriesShape::Intervals(marks) => marks
                 .iter()
-                .flat_map(|it| [it.low, it.value, it.high])
+                .flat_map(|it| [it.low, it.value, it.high].into_iter().chain(it.extreme))
                 .collect(),
             SeriesShape::Levels(levels) => levels.iter().map(|it| it.value).collect(),
             SeriesShape::Bars(bars) => bars.iter().map(|it| it.value).collect(),

@@ -157,6 +157,9 @@ fn draw_interval(scene: &mut Scene, it: &IntervalMark, paint: Paint, plot: &Plot
     let at = |value: f64| plot.point((it.place, value));
     bar(scene, at(it.low), at(it.high), paint);
     dot(scene, at(it.value), MARK, paint);
+    if let Some(extreme) = it.extreme {
+        scene.diamond(at(extreme), 4.0, paint);
+    }
 }
 
 /// Draws a cross whose middle is at a point.

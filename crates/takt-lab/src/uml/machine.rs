@@ -44,6 +44,10 @@ const LINES: usize = 15;
 /// Time that the processes of the machine get to end.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// Starts the arguments so that they end with the process `$0`. If that was killed before its end could be told, they are not started.
+const START: &str = "exec setpriv --pdeathsig KILL -- \
+                     sh -c 'test \"$PPID\" = \"$0\" && exec \"$@\" 2>&1' \"$0\" \"$@\"";
+
 /// Machine of the lab.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -157,7 +161,9 @@ impl Machine {
         // Both outputs are the console. The kernel of the host ends the machine with this thread, also after kill -9.
         let mut command = Command::new("sh");
         command.env("PATH", search_path());
-        command.args(["-c", "exec setpriv --pdeathsig KILL -- \"$@\" 2>&1", "sh"]);
+        command
+            .args(["-c", START])
+            .arg(std::process::id().to_string());
         command.arg(&self.kernel);
         command.arg(format!("mem={MEMORY_MIB}M"));
         // The machine uses the files of this host, so it needs no image of a disk.

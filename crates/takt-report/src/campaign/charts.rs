@@ -222,6 +222,7 @@ fn chart(
         chart.series.push(series);
     }
     chart.series.retain(|it| !it.is_empty());
+    join(&mut chart);
     chart
 }
 
@@ -236,5 +237,42 @@ fn mark(place: f64, mean: Estimate, factor: f64) -> Option<IntervalMark> {
         low: end(mean.low) / factor,
         value: mean.value / factor,
         high: end(mean.high) / factor,
+        extreme: None,
     })
+}
+
+/// Draws the longest values at the means that they belong to, where there is nothing but means: then each series needs one label.
+fn join(chart: &mut Chart) {
+    let (mean, longest) = ("mean, ", "longest, ");
+    let is_mean = |it: &ChartSeries| it.label.starts_with(mean);
+    let mut data = chart.series.iter().filter(|it| it.role == SeriesRole::Data);
+    if !data.all(is_mean) {
+        return;
+    }
+    let series = std::mem::take(&mut chart.series);
+    let (extremes, mut others): (Vec<ChartSeries>, Vec<ChartSeries>) = series
+        .into_iter()
+        .partition(|it| matches!(it.shape, SeriesShape::Diamonds(_)));
+    for of_extremes in extremes {
+        let name = of_extremes.label.strip_prefix(longest);
+        let own = others.iter_mut().find(|it| {
+            let own = it.label.strip_prefix(mean);
+            own.is_some() && own == name
+        });
+        match (own.map(|it| &mut it.shape), &of_extremes.shape) {
+            (Some(SeriesShape::Intervals(marks)), SeriesShape::Diamonds(points)) => {
+                for mark in marks {
+                    let is_own = |point: &&(f64, f64)| (point.0 - mark.place).abs() < 0.5;
+                    mark.extreme = points.iter().find(is_own).map(|point| point.1);
+                }
+            }
+            _ => others.push(of_extremes),
+        }
+    }
+    for it in &mut others {
+        if let Some(name) = it.label.strip_prefix(mean) {
+            it.label = name.to_owned();
+        }
+    }
+    chart.series = others;
 }
