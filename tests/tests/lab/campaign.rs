@@ -16,6 +16,10 @@ use crate::{PATIENCE, cases, uml};
 /// Interval of looks at a run.
 const STEP: Duration = Duration::from_millis(2);
 
+/// Payloads of one case, since a machine takes seconds to start, and of two.
+const ONE: &str = "\"100 B\"";
+const TWO: &str = "\"100 B\", \"600 B\"";
+
 /// Campaign in a sandbox.
 struct Campaign {
     sandbox: Sandbox,
@@ -23,14 +27,14 @@ struct Campaign {
 }
 
 impl Campaign {
-    /// Makes the file of a campaign with four rows: two cases, each with two repetitions.
-    fn new(scenario: &str, backend: &str, more: &str) -> Self {
+    /// Makes the file of a campaign with two repetitions of each case: one for each payload.
+    fn new(scenario: &str, backend: &str, payloads: &str, more: &str) -> Self {
         let sandbox = Sandbox::new();
         let folder = sandbox.data_directory();
         fs::write(folder.join("plant.toml"), scenario).unwrap();
         let text = format!(
             "version = 1\nscenarios = [\"plant.toml\"]\nbackends = [\"{backend}\"]\nrepetitions = 2\n{more}\
-             [[sweeps]]\nfield = \"applications.control.payload\"\nvalues = [\"100 B\", \"600 B\"]\n"
+             [[sweeps]]\nfield = \"applications.control.payload\"\nvalues = [{payloads}]\n"
         );
         let file = folder.join("campaign.toml");
         fs::write(&file, text).unwrap();
@@ -170,18 +174,20 @@ fn number(row: &Value, quantity: &str) -> f64 {
     value.unwrap_or_else(|| panic!("{quantity}: {row}"))
 }
 
+/// Messages of rows of uml and of netns.
+const FEW: f64 = 100.0;
 const MESSAGES: f64 = 200.0;
 
 pub fn rows_of_uml_are_the_same_in_each_repeat() {
-    let campaign = Campaign::new(uml::SCENARIO, "uml\", \"simulate", "messages = 200\n");
+    let campaign = Campaign::new(uml::SCENARIO, "uml\", \"simulate", ONE, "messages = 100\n");
     let whole = campaign.run("whole", &["--jobs", "1"]);
-    assert_eq!(campaign.run("again", &["--jobs", "3"]), whole);
-    for shard in ["1/3", "2/3", "3/3"] {
+    assert_eq!(campaign.run("again", &["--jobs", "2"]), whole);
+    for shard in ["1/2", "2/2"] {
         let to = format!("share-{}", &shard[..1]);
         campaign.run(&to, &["--shard", shard]);
     }
     let path = |of: &str| campaign.path(of).display().to_string();
-    let shares = ["share-3", "share-1", "share-2"].map(path);
+    let shares = ["share-2", "share-1"].map(path);
     let merged = path("merged");
     let mut merge = vec!["campaign", "merge", "--to", merged.as_str()];
     merge.extend(shares.iter().map(String::as_str));
@@ -192,19 +198,19 @@ pub fn rows_of_uml_are_the_same_in_each_repeat() {
         rows.iter().filter(|it| it["backend"] == backend).collect()
     };
     let (measured, simulated) = (of("uml"), of("simulate"));
-    assert_eq!((measured.len(), simulated.len()), (4, 4));
+    assert_eq!((measured.len(), simulated.len()), (2, 2));
     // Two seeds are two runs.
     assert_ne!(measured[0]["values"], measured[1]["values"]);
     for (row, simulated) in measured.iter().zip(simulated) {
         assert_eq!(row["seed"], simulated["seed"]);
         assert!(row.get("measured").is_none(), "{row}");
-        assert_eq!(number(row, "control.messages.published"), MESSAGES);
+        assert_eq!(number(row, "control.messages.published"), FEW);
         for name in ["control", "control (return)"] {
             let sent = number(row, &format!("{name}.frames.sent"));
-            assert!((MESSAGES..=MESSAGES + 20.0).contains(&sent), "{row}");
+            assert!((FEW..=FEW + 20.0).contains(&sent), "{row}");
             assert_eq!(number(row, &format!("{name}.frames.lost")), 0.0, "{row}");
         }
-        assert!(number(row, "camera.frames.sent") > 100.0);
+        assert!(number(row, "camera.frames.sent") > 50.0);
         // The names of the simulated quantities. Both have the same model of threads and links.
         for quantity in [
             "control.round_trip_from_first_bit.median_ns",
@@ -225,7 +231,7 @@ pub fn rows_of_uml_are_the_same_in_each_repeat() {
 }
 
 pub fn a_killed_run_on_uml_goes_on() {
-    let campaign = Campaign::new(uml::SCENARIO, "uml", "messages = 2000\n");
+    let campaign = Campaign::new(uml::SCENARIO, "uml", ONE, "messages = 300\n");
     let whole = campaign.run("whole", &["--jobs", "2"]);
     let kills = campaign.kill("killed");
     assert!(kills > 0);
@@ -242,7 +248,7 @@ fn busy() -> String {
 const ON_THE_HOST: &str = "messages = 200\ndisciplines = false\n";
 
 pub fn rows_of_netns_are_measured() {
-    let campaign = Campaign::new(&busy(), "netns\", \"bounds", ON_THE_HOST);
+    let campaign = Campaign::new(&busy(), "netns\", \"bounds", TWO, ON_THE_HOST);
     let mut process = campaign.start("out", &["--jobs", "4"]);
     let mut most = 0;
     while !process.has_ended() {
@@ -288,14 +294,19 @@ pub fn rows_of_netns_are_measured() {
 
 pub fn a_killed_run_on_netns_goes_on() {
     // Long enough to be killed in each stage.
-    let campaign = Campaign::new(&busy(), "netns", "messages = 400\ndisciplines = false\n");
+    let campaign = Campaign::new(
+        &busy(),
+        "netns",
+        TWO,
+        "messages = 400\ndisciplines = false\n",
+    );
     assert!(campaign.kill("killed") > 0);
     campaign.run("killed", &["--resume"]);
     assert_eq!(campaign.rows("killed").len(), 4);
 }
 
 pub fn a_lab_that_cannot_run_is_named_at_once() {
-    let campaign = Campaign::new(&busy(), "uml", "messages = 20\n");
+    let campaign = Campaign::new(&busy(), "uml", TWO, "messages = 20\n");
     let to = campaign.path("out");
     let path = to.display().to_string();
     let arguments = campaign.arguments(&path, &[]);
