@@ -110,6 +110,23 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     assert!(slices.longest <= limit, "{}: {slices:?}", attack.name());
 }
 
+/// Makes the user whose password is guessed.
+fn add_user(sandbox: &Sandbox) {
+    let path = |name: &str| {
+        let path = sandbox.data_directory().join(name);
+        path.to_str().unwrap().to_owned()
+    };
+    std::fs::write(path("password"), "hammer and nail\n").unwrap();
+    let (users, password) = (path("users"), path("password"));
+    let add = ["user", "--users", &users, "add", takt_attack::USER];
+    let add = [
+        &add[..],
+        &["--role", "operator", "--password-file", &password],
+    ]
+    .concat();
+    let _ = sandbox.run(&add).expect_success();
+}
+
 /// Waits until a new client has connected, read and disconnected.
 fn eventually_served(attack: Attack, newcomer: &AttackObserver) {
     let deadline = Instant::now() + PATIENCE;
@@ -131,6 +148,9 @@ macro_rules! attacks {
         #[test]
         fn $test() {
             let sandbox = Sandbox::new();
+            if Attack::$attack == Attack::Guesses {
+                add_user(&sandbox);
+            }
             let server = Server::start(&sandbox, Kind::$kind, Limit::of(Attack::$attack));
             withstands(&server, Attack::$attack, $divisor);
             server.has_names_left();
@@ -156,6 +176,7 @@ attacks! {
     event_filters: EventFilters on Registry / 1;
     refreshes_of_many_items: RefreshStorm on Registry / 1;
     reads_of_a_history: HistoryReads on Values / 1;
+    guessed_passwords: Guesses on Registry / 1;
     registrations_of_servers: RegisterServers on Registry / 1;
     searches_for_servers: FindServers on Registry / 1;
     nodes_added_and_deleted: AddNodes on Registry / 20;
