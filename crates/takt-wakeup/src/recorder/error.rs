@@ -56,6 +56,9 @@ pub enum RecorderError {
         #[source]
         cause: io::Error,
     },
+    /// The recorder has ended.
+    #[error("the recorder has ended")]
+    Ended,
     /// The thread of the recorder cannot be started.
     #[error("the thread of the recorder cannot be started")]
     Thread(#[source] io::Error),
