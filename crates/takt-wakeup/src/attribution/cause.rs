@@ -22,10 +22,12 @@ pub enum Cause {
     TimerLate(WhileLate),
     /// The processor left its idle state and changed to the thread.
     IdleExit,
-    /// The same, and then the thread returned from its sleep: the kernel noted no switch between them.
+    /// The same, and then the thread returned from its sleep or another system call: the kernel noted no switch between them.
     IdleExitAndReturn,
     /// Another thread had the processor.
     Thread(KernelThread),
+    /// The same, and then the thread returned from its sleep or another system call: the kernel noted no switch between them.
+    ThreadAndReturn(KernelThread),
     /// Interrupt of a device.
     Interrupt(KernelName),
     /// Interrupt of the processor or of another processor.
@@ -60,6 +62,7 @@ impl Cause {
             Self::IdleExit => "idleExit",
             Self::IdleExitAndReturn => "idleExitAndReturn",
             Self::Thread(_) => "thread",
+            Self::ThreadAndReturn(_) => "threadAndReturn",
             Self::Interrupt(_) | Self::Vector(_) => "interrupt",
             Self::Softirq(_) => "softirq",
             Self::PageFault => "pageFault",
@@ -77,7 +80,9 @@ impl Cause {
     #[must_use]
     pub const fn thread(&self) -> Option<&KernelThread> {
         match self {
-            Self::Thread(thread) | Self::TimerLate(WhileLate::Thread(thread)) => Some(thread),
+            Self::Thread(thread)
+            | Self::ThreadAndReturn(thread)
+            | Self::TimerLate(WhileLate::Thread(thread)) => Some(thread),
             _ => None,
         }
     }
@@ -95,9 +100,9 @@ impl Cause {
     #[must_use]
     pub fn name(&self) -> Option<String> {
         Some(match self {
-            Self::Thread(thread) | Self::TimerLate(WhileLate::Thread(thread)) => {
-                thread.name.to_string()
-            }
+            Self::Thread(thread)
+            | Self::ThreadAndReturn(thread)
+            | Self::TimerLate(WhileLate::Thread(thread)) => thread.name.to_string(),
             Self::Interrupt(name) => name.to_string(),
             Self::Vector(vector) => vector.name().to_owned(),
             Self::Softirq(number) => softirq_name(*number),
@@ -130,6 +135,7 @@ impl fmt::Display for Cause {
             Self::IdleExit => f.write_str("idle exit"),
             Self::IdleExitAndReturn => f.write_str("idle exit and return"),
             Self::Thread(thread) => write!(f, "thread {thread}"),
+            Self::ThreadAndReturn(thread) => write!(f, "thread {thread} and return"),
             Self::Interrupt(name) => write!(f, "interrupt {name}"),
             Self::Vector(vector) => write!(f, "interrupt {}", vector.name()),
             Self::Softirq(number) => write!(f, "softirq {}", softirq_name(*number)),

@@ -167,7 +167,12 @@ impl Owner<'_> {
         match piece.work {
             Work::Idle(_) if is_moved => Cause::Migration,
             Work::Idle(_) => Cause::IdleExit,
-            Work::IdleThen(next) if next == self.thread && !is_moved => self.idle_then(),
+            Work::IdleThen(next) if next == self.thread && !is_moved => {
+                self.and_return(Cause::IdleExitAndReturn)
+            }
+            Work::ThreadThen(other, next) if next == self.thread && !is_moved => {
+                self.and_return(Cause::ThreadAndReturn(other))
+            }
             Work::Thread(other) if other.name.as_bytes().starts_with(MOVERS) => Cause::Migration,
             // It has just left this processor and is woken up again.
             Work::Thread(other) if other.id == self.thread => Cause::Unknown,
@@ -182,20 +187,24 @@ impl Owner<'_> {
                     false => Cause::Thread(other),
                 }
             }
-            Work::IdleThen(_) | Work::Nameless(_) | Work::Level(_) | Work::Unknown => {
-                Cause::Unknown
-            }
+            Work::IdleThen(_)
+            | Work::ThreadThen(..)
+            | Work::Nameless(_)
+            | Work::Level(_)
+            | Work::Unknown => Cause::Unknown,
         }
     }
 
-    /// Returns the cause between the last event of the idle thread and the first one of this thread, without a recorded switch. This thread
-    /// could run and has a real-time priority, so that none of a lower priority ran before it. The lateness ends before it has done
-    /// anything but return from its sleep.
-    fn idle_then(&self) -> Cause {
+    /// Returns the cause between the last event of the idle thread, or of another one, and the first event of this thread, without a
+    /// recorded switch: the given one, or [`Cause::Unknown`]. This thread could run and has a real-time priority, so that no third one of
+    /// a lower priority ran between. It did nothing but return from its system call: the lateness ends before anything else, or the end
+    /// of the call is an event.
+    fn and_return(&self, cause: Cause) -> Cause {
         let priority = self.line.priority;
         let is_first = priority.is_some_and(KernelPriority::is_real_time);
-        match is_first && self.kind == LateKind::WakeUp {
-            true => Cause::IdleExitAndReturn,
+        let returns = self.line.has_calls() && matches!(self.step.call, Call::Number(_));
+        match is_first && (returns || self.kind == LateKind::WakeUp) {
+            true => cause,
             false => Cause::Unknown,
         }
     }

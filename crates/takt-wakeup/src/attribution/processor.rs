@@ -25,6 +25,8 @@ pub(super) enum Work {
     Nameless(u32),
     /// First the idle thread and then this one: the switch between them is not recorded.
     IdleThen(u32),
+    /// First that thread and then this one: the same.
+    ThreadThen(KernelThread, u32),
     Unknown,
 }
 
@@ -66,10 +68,11 @@ impl ProcessorLine {
                 if let Some(level) = self.levels.last() {
                     self.doubt_level(level);
                 }
-                let is_idle = before == IDLE && self.levels.is_empty();
-                self.doubt(match is_idle {
-                    true => Work::IdleThen(entry.thread),
-                    false => Work::Unknown,
+                let known = known.get(&before).filter(|_| self.levels.is_empty());
+                self.doubt(match known {
+                    _ if before == IDLE && self.levels.is_empty() => Work::IdleThen(entry.thread),
+                    Some(before) => Work::ThreadThen(*before, entry.thread),
+                    None => Work::Unknown,
                 });
             }
             self.current = Some(entry.thread);

@@ -238,6 +238,11 @@ impl ThreadLine {
         }
     }
 
+    /// Returns true if the system calls of the thread are recorded.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.only_sleeps
+    }
+
     /// Notes that events of a processor are lost from a time on: those of the thread may be among them.
     pub(super) fn lose(&mut self, processor: u32, nanos: u64, most: usize) {
         if !self.may_be_on(processor) {

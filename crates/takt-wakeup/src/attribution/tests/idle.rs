@@ -36,6 +36,54 @@ fn a_thread_without_priority_does_not_blame_the_way_out_of_idle() {
     );
 }
 
+/// The kernel notes nothing of another thread but the interrupts above it.
+#[test]
+fn a_switch_from_another_thread_need_not_be_recorded() {
+    let trace = Trace::default()
+        .switch(100, own(), Left::Sleeping, other())
+        .timer(1040, 200)
+        .switch(1200, own(), Left::Sleeping, idle());
+    let late = Cause::TimerLate(WhileLate::Thread(other()));
+    assert_eq!(
+        shares(trace, 1060),
+        [
+            (late, 40),
+            (Cause::ThreadAndReturn(other()), 16),
+            (TIMER, 4)
+        ]
+    );
+}
+
+/// In an overrun, the end of the system call is the first event of the thread. Without it, the thread may have run its own code.
+#[test]
+fn an_overrun_has_a_switch_that_is_not_recorded() {
+    let busy = || Trace::asleep(idle()).timer(1000, 0).back(1010, idle());
+    let slept = |trace: Trace| {
+        let trace = trace.switch(1801, own(), Left::Sleeping, idle());
+        let explained =
+            trace
+                .timer(2500, 0)
+                .back(2510, idle())
+                .explained(LateKind::Overrun, 1013, 2500);
+        let shares = explained.shares.iter();
+        let unsure =
+            shares.filter(|it| matches!(it.cause, Cause::Unknown | Cause::ThreadAndReturn(_)));
+        unsure.map(|it| (it.cause, it.nanos)).collect::<Vec<_>>()
+    };
+    let in_call = busy()
+        .at(1100, OWN, TraceEvent::SystemCall(READ))
+        .switch(1110, own(), Left::Sleeping, other())
+        .timer(1396, 200)
+        .at(1500, OWN, TraceEvent::SystemCallEnd(READ))
+        .at(1800, OWN, TraceEvent::SystemCall(SLEEP));
+    assert_eq!(slept(in_call), [(Cause::ThreadAndReturn(other()), 100)]);
+    let in_own_code = busy()
+        .switch(1110, own(), Left::Preempted, other())
+        .timer(1396, 200)
+        .at(1800, OWN, TraceEvent::SystemCall(SLEEP));
+    assert_eq!(slept(in_own_code), [(Cause::Unknown, 400)]);
+}
+
 /// A third thread has an interrupt: it had the processor, too.
 #[test]
 fn a_third_thread_is_seen_by_its_interrupt() {

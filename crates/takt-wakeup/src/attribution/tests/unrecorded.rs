@@ -313,14 +313,11 @@ fn events_that_give_way_blame_nobody() {
         &mut history,
         Trace::default().switch(1010, other(), Left::Sleeping, idle()),
     );
-    let vector = Vector::Reschedule;
     let count = MOST_WAITING as u64;
     for number in 0..count {
         let nanos = 1_000_000 + number * 10;
-        let trace = Trace::default()
-            .at(nanos, 0, TraceEvent::VectorBegin(vector))
-            .at(nanos + 1, 0, TraceEvent::VectorEnd(vector));
-        add(&mut history, trace);
+        let call = TraceEvent::SystemCall(READ);
+        add(&mut history, Trace::default().at(nanos, 0, call));
     }
     let waiting = history.waiting.get(&1).map(VecDeque::len);
     assert_eq!(waiting, Some(MOST_WAITING));
