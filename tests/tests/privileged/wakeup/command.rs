@@ -43,7 +43,7 @@ fn recording(arguments: &[&str]) -> Process {
 fn measuring(arguments: &[&str]) -> Process {
     let process = recording(arguments);
     let begin = Instant::now();
-    while !sleeps(process.id()).is_some_and(|count| count >= 20) {
+    while sleeps(process.id()).is_none_or(|count| count < 20) {
         assert!(begin.elapsed() < PATIENCE, "{}", process.report());
         std::thread::sleep(Duration::from_millis(5));
     }
