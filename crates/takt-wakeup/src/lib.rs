@@ -28,5 +28,5 @@ pub use measurement::{
 };
 pub use real_time::{Preparation, Prepared, RealTimeOptions, prepare};
 pub use recorder::{
-    LateReport, Recorder, RecorderError, RecordingFailure, TaiOffsets, remove_dead,
+    LateReport, Recorder, RecorderError, RecordingFailure, StealTime, TaiOffsets, remove_dead,
 };
