@@ -193,7 +193,7 @@ mod tests {
             worst.causes_text(2),
             "thread a\u{fffd}[31m (priority 90) 7.0, softirq NET_RX 1.0, others 1.5"
         );
-        let late = |place| worst.causes.get(place).map(|it| it.text.as_str());
+        let late = |place: usize| worst.causes.get(place).map(|it| it.text.as_str());
         assert_eq!(late(2), Some("timer late, processor idle"));
         assert_eq!(late(3), Some("timer late, processor idle in state 3"));
         assert_eq!(late(4), Some("own code"));
