@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use takt_rt::late::LateKind;
+
 use super::cause::{Cause, WhileLate};
-use super::interval::LateKind;
 use super::processor::{Level, ProcessorLine, Work, WorkPiece};
 use super::thread_line::{Call, State, Step, ThreadLine};
 use crate::system_call_names::is_sleep;

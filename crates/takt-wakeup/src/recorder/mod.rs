@@ -17,6 +17,7 @@ use std::time::Duration;
 use rustix::process::setpriority_process;
 use rustix::thread::CpuSet;
 use takt_rt::clock::monotonic_nanos;
+use takt_rt::late::{LateInterval, LateReceiver};
 
 pub use clock::TaiOffsets;
 pub use error::{RecorderError, RecordingFailure};
@@ -24,8 +25,7 @@ pub use instance::remove_dead;
 
 use self::filter::RecordedThreads;
 use self::instance::{Instance, pages_of_buffer, read_pages};
-use crate::attribution::{EventHistory, Explanation, LateInterval, WatchedCalls};
-use crate::late::LateReceiver;
+use crate::attribution::{EventHistory, Explanation, WatchedCalls};
 use crate::trace::formats::Formats;
 
 /// Interval at which the recorder looks for late wake-ups. The ring must hold the events of this time.
