@@ -12,8 +12,9 @@ use takt_pubsub::{LossCause, Losses};
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::Cyclic;
 use takt_rt::faults::PageFaults;
+use takt_rt::late::WatchStart;
+use takt_rt::real_time::prepare;
 use takt_ua::structures::PubSubConfiguration2DataType;
-use takt_wakeup::{WatchStart, prepare};
 
 use crate::added_latency::AddedLatency;
 use crate::application::ControlApplication;
@@ -113,7 +114,7 @@ impl ControlLoop {
         self
     }
 
-    /// Watches the beginnings of cycles, so that a [`Recorder`](takt_wakeup::Recorder) tells why some were late.
+    /// Watches the beginnings of cycles, so that the recorder of `takt-wakeup` tells why some were late.
     #[must_use]
     pub fn with_watch(mut self, start: WatchStart) -> Self {
         self.watch_start = Some(start);

@@ -40,5 +40,5 @@ pub use kernel_queue::KernelQueue;
 pub use options::ControlOptions;
 pub use report::{ControlReport, LoopEnding};
 pub use schedule::{LoopPhases, Sending};
-pub use takt_wakeup::{Preparation, RealTimeOptions};
+pub use takt_rt::real_time::{Preparation, RealTimeOptions};
 pub use trace::{Trace, TracePoint, TraceRecord};

@@ -1,7 +1,7 @@
 //! Options of a control loop.
 
 use takt_link::{LinkOptions, ReceiveClock};
-use takt_wakeup::RealTimeOptions;
+use takt_rt::real_time::RealTimeOptions;
 
 use crate::deadline::Deadline;
 use crate::kernel_queue::KernelQueue;

@@ -6,7 +6,8 @@
 //!   messages.
 //! * [`NotComparable`]: reasons why a measurement says nothing about a bound.
 //! * [`Requirement`]: named requirements of the papers, with verdict and margin.
-//! * [`RunReport`]: the HTML page of runs with its pictures; [`print()`] writes their tables or rows.
+//! * [`RunReport`]: the HTML page of runs with its pictures; [`print()`] writes their tables or rows; [`ReportFailure`] is the reason why
+//!   runs have failed.
 //!
 //! `comparison/` has the numbers, and the other files how they are shown. This crate knows no command.
 
@@ -15,6 +16,7 @@
 mod charts;
 mod comparison;
 mod entries;
+mod failure;
 mod json;
 mod late_table;
 mod page;
@@ -29,5 +31,6 @@ pub use comparison::{
     NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison, RoundTripKind,
     RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
 };
+pub use failure::ReportFailure;
 pub use printed::{print, requirements};
 pub use run_report::{ReportFileError, RunReport};

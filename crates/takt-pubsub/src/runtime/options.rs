@@ -5,8 +5,8 @@ use std::time::Duration;
 use takt_link::{LinkError, LinkOptions};
 use takt_rt::affinity::AffinityError;
 use takt_rt::cyclic::CyclicError;
+use takt_rt::late::WatchStart;
 use takt_rt::priority::{Policy, PriorityError};
-use takt_wakeup::WatchStart;
 
 use super::problem::ProblemSender;
 use crate::check::ConfigurationMistake;

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
 use takt_rt::clock::after;
 use takt_rt::cyclic::{Cycle, Cyclic};
+use takt_rt::late::{LateWatch, WatchStart};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataType};
-use takt_wakeup::{LateWatch, WatchStart};
 
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;

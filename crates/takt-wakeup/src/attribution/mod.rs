@@ -1,7 +1,6 @@
 //! Attribution of the time between a planned start and the return of the thread to causes. Sans-io: events go in.
 
 mod cause;
-mod interval;
 mod level;
 mod pieces;
 mod processor;
@@ -12,7 +11,7 @@ mod thread_line;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 pub use cause::{Cause, CauseShare, WhileLate};
-pub use interval::{LateInterval, LateKind};
+use takt_rt::late::{LateInterval, LateKind};
 
 use self::pieces::{Piece, Processors};
 use self::processor::{KnownThreads, Work};

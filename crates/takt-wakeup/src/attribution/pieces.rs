@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use takt_rt::late::LateKind;
+
 use super::cause::{Cause, WhileLate};
-use super::interval::LateKind;
 use super::level::Level;
 use super::processor::{ProcessorLine, Work, WorkPiece};
 use super::thread_line::{Call, Fault, State, Step, ThreadLine};

@@ -98,7 +98,9 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::attribution::{Cause, LateInterval, LateKind, WatchedCalls};
+    use takt_rt::late::{LateInterval, LateKind};
+
+    use crate::attribution::{Cause, WatchedCalls};
     use crate::trace::event::{
         KernelName, KernelPriority, KernelThread, Left, TraceEntry, TraceEvent, Vector,
     };

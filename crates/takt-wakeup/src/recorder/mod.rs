@@ -20,6 +20,7 @@ use std::time::Duration;
 use rustix::process::setpriority_process;
 use rustix::thread::CpuSet;
 use takt_rt::clock::monotonic_nanos;
+use takt_rt::late::{LateInterval, LateReceiver};
 
 pub use clock::TaiOffsets;
 pub use error::{RecorderError, RecordingFailure};
@@ -29,8 +30,7 @@ pub use steal::StealTime;
 use self::buffers::Buffers;
 use self::instance::Instance;
 use self::threads::{LateThreads, WatchedThreads};
-use crate::attribution::{EventHistory, Explanation, LateInterval, WatchedCalls};
-use crate::late::LateReceiver;
+use crate::attribution::{EventHistory, Explanation, WatchedCalls};
 
 /// Interval at which the recorder looks for late wake-ups. The ring must hold the events of this time.
 const STEP: Duration = Duration::from_millis(20);

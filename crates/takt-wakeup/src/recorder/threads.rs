@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use super::error::{RecorderError, RecordingFailure};
 use super::filter::RecordedThreads;
-use crate::late::LateReceiver;
+use takt_rt::late::LateReceiver;
 
 /// Watched threads, and the way of their queues to the thread of the recorder.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::late::late_queue;
+    use takt_rt::late::late_queue;
 
     fn refused(_: &RecordedThreads) -> Result<(), RecorderError> {
         Err(RecorderError::Memory { kilobytes: 1 })
