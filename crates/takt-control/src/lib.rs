@@ -22,7 +22,6 @@ mod control_loop;
 mod deadline;
 mod error;
 mod inputs;
-mod kernel_queue;
 mod late_limit;
 mod options;
 mod report;
@@ -36,9 +35,9 @@ pub use application::{ControlApplication, ControlCycle, ReceivedMessage, SentMes
 pub use control_loop::ControlLoop;
 pub use deadline::{Deadline, Reaction};
 pub use error::ControlError;
-pub use kernel_queue::KernelQueue;
 pub use options::ControlOptions;
 pub use report::{ControlReport, LoopEnding};
 pub use schedule::{LoopPhases, Sending};
+pub use takt_link::KernelQueue;
 pub use takt_rt::real_time::{Preparation, RealTimeOptions};
 pub use trace::{Trace, TracePoint, TraceRecord};

@@ -26,10 +26,10 @@ mod tables;
 mod trace_points;
 
 pub use comparison::{
-    ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun, ComparisonError,
-    ComparisonOptions, Criterion, LateAtEnd, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
-    NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison, RoundTripKind,
-    RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
+    ClockedTimes, ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun,
+    ComparisonError, ComparisonOptions, Criterion, LateAtEnd, LongDelay, LossShares, MeasuredPoint,
+    MeasuredTimes, NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison,
+    RoundTripKind, RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
 };
 pub use failure::ReportFailure;
 pub use printed::{print, requirements};
