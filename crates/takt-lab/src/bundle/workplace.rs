@@ -64,7 +64,6 @@ impl BundleWorkplace {
     }
 
     /// Returns the removal of folder and note, for a thread that ends the process.
-    #[must_use]
     pub fn removal(&self) -> impl FnOnce() + Send + 'static {
         let (path, note) = (self.path.clone(), self.note.clone());
         move || remove(&path, note.as_deref())

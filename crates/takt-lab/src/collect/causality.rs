@@ -221,7 +221,7 @@ fn files(
 fn refusal(run: &RunAnalysis, delays: &ImpossibleDelays) -> CollectError {
     let TraceInterval { from, to, .. } = delays.interval;
     let (first, second) = (file_of(run, from), file_of(run, to));
-    let delays = *delays;
+    let delays = Box::new(*delays);
     match delays.interval.crosses_hosts() {
         true => CollectError::NotSynchronized {
             first,

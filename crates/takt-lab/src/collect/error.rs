@@ -193,7 +193,7 @@ pub enum CollectError {
         /// Path of the file with the second one.
         second: PathBuf,
         /// Impossible times.
-        delays: ImpossibleDelays,
+        delays: Box<ImpossibleDelays>,
     },
     /// Most times between two hosts, whose clocks are said to be synchronized, are negative.
     #[error("the clocks of {} and {} are not synchronized: {}", first.display(), second.display(), impossible(.delays))]
@@ -203,7 +203,7 @@ pub enum CollectError {
         /// Path of the file with the second one.
         second: PathBuf,
         /// Impossible times.
-        delays: ImpossibleDelays,
+        delays: Box<ImpossibleDelays>,
     },
     /// The run cannot be written.
     #[error(transparent)]

@@ -66,11 +66,13 @@ impl Memory {
 fn piece(length: usize) -> usize {
     let around = length.saturating_add(AROUND);
     DESCRIPTOR
-        + match around {
-            ..=SMALL => SMALL,
+        + if around <= SMALL {
+            SMALL
+        } else if around <= LINEAR {
             // The allocator has powers of two.
-            ..=LINEAR => around.next_power_of_two(),
-            _ => SMALL + length,
+            around.next_power_of_two()
+        } else {
+            SMALL + length
         }
 }
 
