@@ -105,7 +105,14 @@ fn no_message_takes_longer_to_the_port_than_its_round_trip() {
     let mut files = Files::new();
     trace(&mut files, "publisher.trace", cycle, &publisher);
     trace(&mut files, "loopback.trace", cycle, &[(T5, 0)]);
-    capture(&mut files, "loopback.pcap", loopback_port(), cycle, ahead);
+    let frames: Vec<_> = (0..MESSAGES)
+        .zip((UTC + ahead..).step_by(cycle as usize))
+        .flat_map(|(counter, time)| {
+            [(1, time - 1000), (2, time)]
+                .map(|(publisher, at)| (publisher, Variant::UInt64(counter), at))
+        })
+        .collect();
+    files.capture("loopback.pcap", loopback_port(), &frames);
     let (_, found) = impossible(&files);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].interval.from, found[0].interval.to), (T5, T6));
