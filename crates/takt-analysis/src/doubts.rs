@@ -35,7 +35,7 @@ impl ImpossibleDelays {
     /// Returns true if most of the delays are impossible: then they are no accident of a few messages.
     #[must_use]
     pub const fn are_most(&self) -> bool {
-        self.negative > self.count / 2 || self.long > self.limited / 2
+        self.negative.saturating_add(self.long) > self.count / 2 || self.long > self.limited / 2
     }
 
     /// Returns them; `None` if all delays of an interval are possible. `margin` is the known difference of the clocks of two hosts in

@@ -104,15 +104,20 @@ pub fn remove_killed_bundles(notes: &Path) -> io::Result<usize> {
                     removed += 1;
                     let _ = fs::remove_file(&note);
                 }
-                Err(error) => failure = Some(error),
+                Err(error) => failure = Some(at(&path, &error)),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let _ = fs::remove_file(&note);
             }
-            Err(error) => failure = Some(error),
+            Err(error) => failure = Some(at(&path, &error)),
         }
     }
     failure.map_or(Ok(removed), Err)
+}
+
+/// Returns an error that names the path.
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Writes a note of a folder. Errors are ignored: only `takt clean` needs it.

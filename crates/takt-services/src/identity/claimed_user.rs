@@ -40,7 +40,7 @@ impl UserTokens<'_> {
         }
         let (policy_id, known) = policies_of(token)?;
         if !policy_id.is_empty() && !known.contains(&policy_id.as_str()) {
-            return Some("the PolicyId of the token is none of those that this endpoint offers");
+            return Some("the PolicyId of the token is none of those for tokens of its kind");
         }
         if let Ok(token) = token.decode_as::<X509IdentityToken>() {
             let chain = Certificate::chain_from_der(token.certificate_data.as_bytes());
@@ -49,9 +49,9 @@ impl UserTokens<'_> {
             }
         }
         if let Ok(token) = token.decode_as::<IssuedIdentityToken>()
-            && self.web_token(&token).is_ok()
             && (self.channel.peer.is_local()
                 || self.channel.security.mode == MessageSecurityMode::SignAndEncrypt)
+            && self.web_token(&token).is_ok()
         {
             return Some("the JSON Web Token cannot be read");
         }

@@ -171,6 +171,10 @@ impl Owner<'_> {
             Work::IdleThen(next) if next == self.thread && !is_moved => {
                 self.and_return(Cause::IdleExitAndReturn)
             }
+            // The kernel records a move, so this thread did something else.
+            Work::ThreadThen(other, _) if other.name.as_bytes().starts_with(MOVERS) => {
+                Cause::Unknown
+            }
             Work::ThreadThen(other, next) if next == self.thread && !is_moved => {
                 self.and_return(Cause::ThreadAndReturn(other))
             }

@@ -217,7 +217,9 @@ impl ThreadLine {
 
     /// Notes that the state since the last event is another one than this event told.
     pub(super) fn doubt(&mut self, most: usize) {
-        self.push(self.unknown(), self.last, most);
+        if self.now.state != State::Unknown {
+            self.push(self.unknown(), self.last, most);
+        }
     }
 
     /// Returns true if events of a processor may be some of the thread.

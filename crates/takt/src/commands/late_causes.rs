@@ -145,10 +145,16 @@ fn lines(report: &LateReport, core: CoreOf<'_>) -> Vec<String> {
             "{further} further late wake-ups have no causes: there were too many"
         ));
     }
-    lines.extend(report.steal.iter().take(SHOWN).map(|it| {
+    let mut steal: Vec<_> = report.steal.iter().collect();
+    steal.sort_by_key(|it| std::cmp::Reverse(it.nanos));
+    lines.extend(steal.iter().take(SHOWN).map(|it| {
         let (core, time) = (it.processor, Duration::from_nanos(it.nanos));
         format!("a hypervisor took core {core} away for {time:?} in all (steal time)")
     }));
+    if steal.len() > SHOWN {
+        let further = steal.len() - SHOWN;
+        lines.push(format!("{further} further cores have steal time"));
+    }
     if all.is_empty() {
         return lines;
     }

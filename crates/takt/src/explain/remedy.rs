@@ -18,7 +18,7 @@ fn command(remedy: &Remedy<'_>) -> String {
             format!("`takt trust renew '{application}' --host {host}`")
         }
         Remedy::SignAgain => "see `takt trust renew --help`".to_owned(),
-        Remedy::AddUser => "`takt user add NAME`".to_owned(),
+        Remedy::AddUser => "`takt user add NAME --role ROLE`".to_owned(),
         Remedy::ListUsers => "`takt user list`".to_owned(),
         Remedy::ForgetProvider => "`takt registry forget NAME`".to_owned(),
         _ => "see `takt --help`".to_owned(),

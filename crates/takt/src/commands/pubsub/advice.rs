@@ -108,8 +108,8 @@ pub(in crate::commands) fn link(error: &LinkError) -> &'static str {
              net.core.wmem_max longer."
         }
         LinkError::TooMany { .. } => {
-            "Declare the greatest lengths of its fields (max_string_length, array_dimensions), so that there is room for \
-             it from the start, or divide the DataSet."
+            "Divide the DataSet, or declare the greatest lengths of its fields (max_string_length, array_dimensions): \
+             room is made at the start for what they declare."
         }
         LinkError::TooLarge { .. } => "Divide the DataSet into smaller ones.",
         _ => "Check the address and the network interface of the connection.",

@@ -31,7 +31,7 @@ pub fn run(arguments: &WakeUpArguments) -> miette::Result<()> {
     }
     if arguments.interval > arguments.run_for {
         return Err(explain::with_help(
-            "no thread wakes up: --interval is longer than --for",
+            "too few wake-ups: --interval is longer than --for",
             "Use a shorter --interval, or a longer --for.",
         ));
     }
@@ -151,7 +151,7 @@ mod tests {
         let refused = Command::try_parse_from(given).map(|it| run(&it.arguments));
         let text = refused.map(|it| it.map_err(|error| error.to_string()));
         assert!(
-            matches!(&text, Ok(Err(text)) if text.contains("no thread wakes up")),
+            matches!(&text, Ok(Err(text)) if text.contains("too few wake-ups")),
             "{text:?}"
         );
     }

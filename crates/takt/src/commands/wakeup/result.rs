@@ -44,10 +44,14 @@ impl Results<'_> {
     pub(super) fn description(&self) -> String {
         let cores = self.threads.iter().filter_map(|it| it.core);
         let cores: takt_rt::affinity::Cores = cores.collect();
-        let has_priority = self.threads.iter().all(|it| self.priority(it).is_some());
-        let priority = match has_priority {
-            true => format!("priority {}", self.arguments.priority),
-            false => "no real-time priority".to_owned(),
+        let refused = self.threads.iter().filter(|it| self.priority(it).is_none());
+        let priority = match refused.count() {
+            0 => format!("priority {}", self.arguments.priority),
+            all if all == self.threads.len() => "no real-time priority".to_owned(),
+            some => format!(
+                "priority {}, refused on {some} cores",
+                self.arguments.priority
+            ),
         };
         format!(
             "takt wakeup: core {cores}, {priority}, interval {:?}, {} wake-ups",
