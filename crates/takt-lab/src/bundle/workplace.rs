@@ -83,7 +83,15 @@ impl Drop for BundleWorkplace {
 /// A folder cannot be removed.
 pub fn remove_killed_bundles(notes: &Path) -> io::Result<usize> {
     let entries = match fs::read_dir(notes) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        // A user has no notes in a directory that it may not read, such as that of another user.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            return Ok(0);
+        }
         entries => entries?,
     };
     let (mut removed, mut failure) = (0, None);

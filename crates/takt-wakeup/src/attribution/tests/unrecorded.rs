@@ -29,7 +29,7 @@ fn device() -> KernelName {
     KernelName::new(b"eth0")
 }
 
-/// Whether the fault had ended is not known, so that it does not get the time after the other thread.
+/// The fault may have ended before, so that it does not get the time after the other thread.
 #[test]
 fn a_page_fault_does_not_outlive_a_preemption() {
     let trace = busy()
