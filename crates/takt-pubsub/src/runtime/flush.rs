@@ -96,16 +96,12 @@ impl LongestInterval {
         Ok((group, this))
     }
 
-    /// Makes room in a link for the messages of the interval, so that the link allocates nothing for them. If the fields are
-    /// declared longer than the link can send together, there is the greatest room: a flush beyond it is refused as a whole.
+    /// Makes room in a link for the messages of the interval, so that the link allocates nothing for them.
     ///
     /// # Errors
-    /// Those of [`Sender::reserve_flush`].
+    /// [`LinkError::TooMany`]: no link sends so many messages together.
     pub fn reserve(self, sender: &mut dyn Sender) -> Result<(), LinkError> {
-        match sender.reserve_flush(self.messages(sender.max_message_size())) {
-            Err(LinkError::TooMany { maximum }) => sender.reserve_flush(maximum),
-            reserved => reserved,
-        }
+        sender.reserve_flush(self.messages(sender.max_message_size()))
     }
 
     /// Returns the number of messages, for a link whose longest message has this length in bytes.

@@ -108,8 +108,8 @@ pub(in crate::commands) fn link(error: &LinkError) -> &'static str {
              net.core.wmem_max longer."
         }
         LinkError::TooMany { .. } => {
-            "Divide the DataSet, or declare the greatest lengths of its fields (max_string_length, array_dimensions): \
-             room is made at the start for what they declare."
+            "Divide the DataSet. There is room for its values at the start, and for the greatest lengths that its fields \
+             declare (max_string_length, array_dimensions): do they declare too much, or too little?"
         }
         LinkError::TooLarge { .. } => "Divide the DataSet into smaller ones.",
         _ => "Check the address and the network interface of the connection.",
