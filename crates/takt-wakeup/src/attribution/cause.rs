@@ -9,7 +9,7 @@ use crate::trace::event::{KernelName, KernelThread, SOFTIRQS, Vector};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WhileLate {
     /// The processor idled: the way out of the idle state took long, or a hypervisor ran something else. The kernel cannot tell these apart.
-    /// It has the number of the idle state (`/sys/devices/system/cpu/cpuN/cpuidle/stateN`) if that is recorded.
+    /// The number is that of the idle state (`/sys/devices/system/cpu/cpuN/cpuidle/stateN`), if the kernel recorded it.
     Idle(Option<u32>),
     /// The processor ran a thread: with interrupts off, or a hypervisor ran something else. The kernel cannot tell these apart.
     Thread(KernelThread),

@@ -26,7 +26,7 @@ pub(super) enum Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// It began, and the thread has had no event since then, except that it waited for the page.
+    /// The fault has begun. Since then, the thread has had no event, except that it waited for the page.
     Begun,
     /// The thread lost its processor since the beginning: before or after the end of the fault.
     Perhaps,
