@@ -4,6 +4,7 @@
 mod analyze;
 mod bench;
 mod bounds;
+mod bundles;
 mod campaign_report;
 mod campaigns;
 mod clients;
