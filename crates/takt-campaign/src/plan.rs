@@ -344,7 +344,9 @@ impl CampaignPlan {
             self.file.ieee_model.to_string(),
             self.file.seed.to_string(),
         ];
-        digest::of_parts(scenarios.chain(options))
+        // Campaigns without the field keep their digest.
+        let latest = self.file.latest_loopback.then(|| "latest".to_owned());
+        digest::of_parts(scenarios.chain(options).chain(latest))
     }
 
     /// Returns a digest of all rows: campaigns with the same digest have the same result.

@@ -29,6 +29,8 @@ pub struct CampaignFile {
     pub messages: Option<u64>,
     /// True if the simulation has the model of IEEE 802.1Q, false for that of Linux.
     pub ieee_model: bool,
+    /// True if a simulated loopback sends one message in each cycle, the latest one; false if it sends all that came.
+    pub latest_loopback: bool,
     /// Seed of the order in which rows are computed; `None` for the order of the file.
     pub order_seed: Option<u64>,
     /// Rule that ends the repetitions of a case early.

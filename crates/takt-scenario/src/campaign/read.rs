@@ -75,6 +75,7 @@ fn campaign(document: &Table, text: &str, file_name: &str) -> Result<CampaignFil
         seed: document.integer("seed").unwrap_or(1),
         messages: document.integer("messages"),
         ieee_model: document.text("model") == Some("ieee"),
+        latest_loopback: document.text("loopback") == Some("latest"),
         order_seed: is_random.then(|| document.integer("order_seed").unwrap_or(1)),
         stop,
         quantities,

@@ -8,7 +8,7 @@ use takt_campaign::{CampaignError, CampaignPlanError, MergeFlaw};
 use crate::explain;
 
 /// Explains a campaign that cannot be planned.
-pub(super) fn plan(error: &CampaignPlanError) -> Report {
+pub(in crate::commands) fn plan(error: &CampaignPlanError) -> Report {
     match error {
         // The text is not UTF-8.
         CampaignPlanError::Campaign { error, text }
@@ -33,7 +33,7 @@ pub(super) fn plan(error: &CampaignPlanError) -> Report {
 }
 
 /// Explains a campaign that cannot be run, merged or read.
-pub(super) fn explained(error: &CampaignError) -> Report {
+pub(in crate::commands) fn explained(error: &CampaignError) -> Report {
     let help = match error {
         CampaignError::Io { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
             "Rows that are there stay. Make space, and go on with --resume."

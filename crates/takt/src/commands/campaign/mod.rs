@@ -1,11 +1,11 @@
 //! `takt campaign`: many cases of scenarios.
 
-mod advice;
+pub(super) mod advice;
 mod check;
 mod merge;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod run;
+pub(super) mod run;
 mod schema;
 mod summary;
 

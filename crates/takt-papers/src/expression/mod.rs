@@ -1,0 +1,17 @@
+//! The language of findings: typed expressions over the cells of a table, or over the quantities of a row.
+//!
+//! `docs/papers.md` is its reference. [`lexer`](self) makes tokens of a text, `parser` a tree of the tokens, `check` finds the type of
+//! each part, and `evaluate` computes it.
+
+mod check;
+mod evaluate;
+mod function;
+mod lexer;
+mod parser;
+mod tree;
+mod value;
+
+pub use check::{ExpressionType, KnownNames, ValueKind};
+pub use evaluate::{ExpressionCells, Undecided};
+pub use tree::{CellSide, Expression, ExpressionMistake};
+pub use value::ExpressionValue;
