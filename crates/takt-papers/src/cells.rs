@@ -1,7 +1,6 @@
 //! Cells of a table, which follow from the rows of a campaign.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::Value;
 use takt_campaign::CampaignRow;
@@ -10,9 +9,7 @@ use takt_statistics::RunningMean;
 
 use crate::element::{PaperElement, PaperRow, RowSource, Statistic};
 use crate::expression::{CellSide, ExpressionCells, Undecided};
-
-/// Name of the setting that stands for the file of the scenario.
-pub(crate) const SCENARIO: &str = "scenario";
+use crate::settings::has;
 
 /// Our value of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,21 +178,6 @@ impl<'a> PaperTable<'a> {
             },
         }
     }
-}
-
-/// Returns true if a case of this scenario has these settings. `value` returns the value of a setting.
-pub(crate) fn has<'v>(
-    scenario: &str,
-    value: impl Fn(&str) -> Option<&'v str>,
-    settings: &BTreeMap<String, String>,
-) -> bool {
-    settings.iter().all(|(name, wanted)| {
-        if name == SCENARIO {
-            let file = Path::new(scenario).file_name();
-            return file.is_some_and(|file| file.to_string_lossy() == wanted.as_str());
-        }
-        value(name) == Some(wanted)
-    })
 }
 
 /// Returns true if a row of a campaign has these settings, which are texts in rows.

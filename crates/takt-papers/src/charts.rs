@@ -4,7 +4,8 @@ use takt_figures::{Axis, Bar, Chart, ChartSeries, Figure, Level, SeriesRole, Ser
 
 use crate::cells::PaperTable;
 use crate::element::{PaperChart, PaperElement, TracePicture};
-use crate::trace::{TraceKind, TracedCase};
+use crate::trace::TracedCase;
+use crate::trace_spec::TraceKind;
 
 /// Share of a place on the horizontal axis that its bars fill.
 const FILLED: f64 = 0.8;

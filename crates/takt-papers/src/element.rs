@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::expression::{Expression, ValueKind};
 use crate::file::PaperExpectation;
-use crate::trace::PaperTrace;
+use crate::trace_spec::PaperTrace;
 
 /// Unit of a row, as it is printed.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::trace::TraceKind;
+use crate::trace_spec::TraceKind;
 
 /// File of a table or figure.
 #[derive(Debug, Deserialize)]

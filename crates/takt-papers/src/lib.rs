@@ -23,8 +23,10 @@ mod page;
 mod place;
 mod read;
 mod results;
+mod settings;
 mod table;
 mod trace;
+mod trace_spec;
 mod verdict;
 
 #[cfg(test)]
@@ -46,5 +48,6 @@ pub use library::{MissingElement, Paper, PaperLibrary};
 pub use page::paper_page;
 pub use results::PaperResults;
 pub use table::{findings_table, side_by_side};
-pub use trace::{PaperTrace, TraceCurve, TraceKind, TracedCase};
+pub use trace::{TraceCurve, TracedCase};
+pub use trace_spec::{PaperTrace, TraceKind};
 pub use verdict::{PaperVerdict, PaperVerdictKind};

@@ -17,7 +17,7 @@ use crate::file::{
     PictureFile, QuickFile, RowFile, Scalar, TraceFile,
 };
 use crate::place::FileText;
-use crate::trace::{PaperTrace, TraceKind};
+use crate::trace_spec::{PaperTrace, TraceKind};
 
 impl PaperElement {
     /// Reads the file of an element. `paper` is the short name of its paper.

@@ -1,49 +1,7 @@
 //! Types of expressions.
 
-use super::tree::{Arithmetic, CellSide, Comparison, ExpressionMistake, Node, NodeKind};
-
-/// Kind of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueKind {
-    /// A number without a unit; a share is one.
-    Number,
-    /// A time.
-    Time,
-    /// A text.
-    Text,
-    /// True or false.
-    Truth,
-}
-
-impl ValueKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Time => "time",
-            Self::Text => "text",
-            Self::Truth => "truth",
-        }
-    }
-}
-
-/// Type of an expression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExpressionType {
-    /// Kind of its values.
-    pub kind: ValueKind,
-    /// True for one value for each of several cells.
-    pub is_series: bool,
-}
-
-impl std::fmt::Display for ExpressionType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = self.kind.name();
-        match self.is_series {
-            true => write!(f, "a series of {name}s"),
-            false => write!(f, "a {name}"),
-        }
-    }
-}
+use super::tree::{Arithmetic, Comparison, ExpressionMistake, Node, NodeKind};
+use super::types::{ExpressionType, ValueKind};
 
 /// Names that an expression can use.
 #[derive(Debug, Clone)]
@@ -245,15 +203,4 @@ fn unknown(
 
 fn mistake(node: &Node, message: String) -> ExpressionMistake {
     ExpressionMistake::new(message, &node.span)
-}
-
-impl CellSide {
-    /// Returns the name in expressions.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Paper => "paper",
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Evaluation of expressions.
 
 use super::function::each;
-use super::tree::{Arithmetic, CellSide, Comparison, Node, NodeKind};
+use super::tree::{Arithmetic, CellSide, Comparison, Name, Node, NodeKind};
 use super::value::ExpressionValue;
 
 /// A cell has no value, for example because its backend did not run.
@@ -40,7 +40,7 @@ pub(super) fn evaluate(
         NodeKind::Text(text) => Text(text.clone()),
         NodeKind::Quantity(name) => Number(cells.quantity(name)?),
         NodeKind::Cells(side, row, column) => {
-            let name = |name: &Option<super::tree::Name>| name.as_ref().map(|it| it.text.clone());
+            let name = |name: &Option<Name>| name.as_ref().map(|it| it.text.clone());
             let (row, column) = (name(row), name(column));
             let found = cells.cells(*side, row.as_deref(), column.as_deref())?;
             match (row, column) {

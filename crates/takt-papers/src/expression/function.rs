@@ -1,6 +1,6 @@
 //! Functions of the language.
 
-use super::check::{ExpressionType, ValueKind};
+use super::types::{ExpressionType, ValueKind};
 use super::value::ExpressionValue;
 
 /// A function.

@@ -2,11 +2,7 @@
 
 use std::ops::Range;
 
-use super::check::{ExpressionType, KnownNames};
-use super::evaluate::{ExpressionCells, Undecided, evaluate};
 use super::function::Function;
-use super::value::ExpressionValue;
-use super::{check, parser};
 
 /// A mistake in an expression, with its position in bytes of the expression's text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +30,17 @@ pub enum CellSide {
     Ours,
     /// Figures of the paper.
     Paper,
+}
+
+impl CellSide {
+    /// Returns the name in expressions.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Paper => "paper",
+        }
+    }
 }
 
 /// Comparison of two values.
@@ -96,79 +103,9 @@ pub(super) struct Name {
     pub(super) span: Range<usize>,
 }
 
-/// An expression that has a type: all names in it are known.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Expression {
-    root: Node,
-    result: ExpressionType,
-    text: String,
-}
-
-impl Expression {
-    /// Reads an expression and finds its type.
-    ///
-    /// # Errors
-    /// The first mistake, with its position.
-    pub fn parse(text: &str, known: &KnownNames<'_>) -> Result<Self, ExpressionMistake> {
-        let root = parser::parse(text)?;
-        let result = check::check(&root, known)?;
-        Ok(Self {
-            root,
-            result,
-            text: text.to_owned(),
-        })
-    }
-
-    /// Returns the type of the result.
-    #[must_use]
-    pub fn result(&self) -> ExpressionType {
-        self.result
-    }
-
-    /// Returns the text without breaks of lines.
-    #[must_use]
-    pub fn text(&self) -> String {
-        self.text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    /// Computes the expression.
-    ///
-    /// # Errors
-    /// A cell that it needs has no value.
-    pub fn evaluate(&self, cells: &dyn ExpressionCells) -> Result<ExpressionValue, Undecided> {
-        evaluate(&self.root, cells)
-    }
-
-    /// Returns the quantities that it uses.
-    #[must_use]
-    pub fn quantities(&self) -> Vec<&str> {
-        let mut found = Vec::new();
-        self.root.visit(&mut |node| {
-            if let NodeKind::Quantity(name) = &node.kind {
-                found.push(name.as_str());
-            }
-        });
-        found
-    }
-
-    /// Returns the rows that it uses: names, or `None` for all rows.
-    #[must_use]
-    pub fn rows(&self, side: CellSide) -> Vec<Option<&str>> {
-        let mut found = Vec::new();
-        self.root.visit(&mut |node| {
-            if let NodeKind::Cells(of, row, _) = &node.kind
-                && *of == side
-            {
-                found.push(row.as_ref().map(|row| row.text.as_str()));
-            }
-        });
-        found
-    }
-}
-
 impl Node {
     /// Calls a function with this part and all parts of it.
-    fn visit<'a>(&'a self, each: &mut impl FnMut(&'a Self)) {
+    pub(super) fn visit<'a>(&'a self, each: &mut impl FnMut(&'a Self)) {
         each(self);
         match &self.kind {
             NodeKind::Number(_)

@@ -3,7 +3,8 @@
 use serde_json::Map;
 use takt_scenario::{PortIndex, Scenario};
 
-use super::{ObservedFrame, TraceCurve, Traced, application, thinned};
+use super::curve::{TraceCurve, Traced, application, thinned};
+use super::observer::ObservedFrame;
 
 /// Picoseconds in a second.
 const SECOND: f64 = 1e12;

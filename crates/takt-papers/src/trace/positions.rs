@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Map;
 use takt_scenario::{FlowSource, Scenario};
 
-use super::{ObservedFrame, TraceCurve, Traced};
+use super::curve::{TraceCurve, Traced};
+use super::observer::ObservedFrame;
 
 /// Bins of a period.
 const BINS: usize = 100;

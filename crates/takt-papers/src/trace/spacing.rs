@@ -3,7 +3,8 @@
 use serde_json::Map;
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
-use super::{ObservedFrame, TraceCurve, Traced, application, thinned};
+use super::curve::{TraceCurve, Traced, application, thinned};
+use super::observer::ObservedFrame;
 
 /// Difference from the cycle from which on a spacing is off it, in picoseconds.
 const OFF: i64 = 1_000_000;

@@ -72,8 +72,8 @@ fn a_table_is_computed_and_judged() {
         found.unwrap()["verdict"].as_str().unwrap().to_owned()
     };
     assert_eq!(verdict("no offset, one cycle"), "reproduced");
-    assert_eq!(verdict("50 us, two cycles"), "not reproduced");
-    assert_eq!(verdict("150 us loses fewest"), "not decidable");
+    assert_eq!(verdict("50 µs, two cycles"), "not reproduced");
+    assert_eq!(verdict("150 µs loses fewest"), "not decidable");
     let page = fs::read_to_string(format!("{results}/report.html")).unwrap();
     for part in ["RT Table V", "Credit of the class", "paper", "ours"] {
         assert!(page.contains(part), "{part}");

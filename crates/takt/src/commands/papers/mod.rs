@@ -1,11 +1,10 @@
 //! `takt papers`: tables and figures of papers.
 
 mod advice;
+mod effort;
 mod list;
 mod report;
 mod run;
-
-use takt_papers::PaperEffort;
 
 use crate::arguments::PapersCommand;
 
@@ -14,14 +13,5 @@ pub(super) fn run(command: &PapersCommand) -> miette::Result<()> {
         PapersCommand::List(arguments) => list::run(arguments),
         PapersCommand::Run(arguments) => run::run(arguments),
         PapersCommand::Report(arguments) => report::run(arguments),
-    }
-}
-
-/// Returns the effort that two options ask for.
-fn effort(quick: bool, messages: Option<u64>) -> PaperEffort {
-    match (quick, messages) {
-        (true, _) => PaperEffort::Quick,
-        (false, Some(messages)) => PaperEffort::Messages(messages),
-        (false, None) => PaperEffort::Full,
     }
 }

@@ -7,7 +7,8 @@ use takt_papers::{
     PaperEffort, PaperLibrary, PaperResults, PaperTable, PaperVerdict, findings_table, paper_page,
 };
 
-use super::{advice, effort};
+use super::advice;
+use super::effort::effort;
 use crate::arguments::PapersReportArguments;
 use crate::{explain, output};
 

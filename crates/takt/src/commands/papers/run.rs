@@ -14,7 +14,8 @@ use takt_papers::{PaperLibrary, PaperResults, TracedCase};
 use takt_rt::interrupt::Interrupt;
 
 use super::super::campaign;
-use super::{advice, effort};
+use super::advice;
+use super::effort::effort;
 use crate::arguments::PapersRunArguments;
 use crate::{explain, output};
 
