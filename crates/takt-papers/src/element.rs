@@ -119,6 +119,8 @@ pub struct PaperChart {
     pub axis: String,
     /// True for bars instead of lines.
     pub has_bars: bool,
+    /// True if the columns are ranked by each row, in words.
+    pub is_ranked: bool,
     /// Beginning of the vertical axis in the rows' unit; `None` for 0.
     pub from: Option<f64>,
 }

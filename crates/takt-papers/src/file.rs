@@ -126,6 +126,8 @@ pub(crate) struct ChartFile {
     pub(crate) axis: String,
     #[serde(default)]
     pub(crate) bars: bool,
+    #[serde(default)]
+    pub(crate) ranked: bool,
     pub(crate) from: Option<f64>,
 }
 

@@ -7,7 +7,7 @@ use crate::charts::{figure, picture};
 use crate::element::PaperElement;
 use crate::library::{Paper, PaperLibrary};
 use crate::results::PaperResults;
-use crate::table::{findings_table, side_by_side};
+use crate::table::{findings_table, ranking, side_by_side};
 use crate::verdict::{PaperVerdict, PaperVerdictKind};
 
 /// Returns the page with all tables, charts and verdicts. `effort` describes the runs in a sentence.
@@ -124,6 +124,13 @@ fn of_element(page: &mut Page, element: &PaperElement, results: &PaperResults) {
                     .iter()
                     .map(|(figure, caption)| (figure, caption.as_str())),
             );
+        }
+        let ranked = element.charts.iter().filter(|it| it.is_ranked);
+        let ranked = ranked.flat_map(|chart| &chart.rows);
+        let ranked: Vec<String> = ranked.filter_map(|row| ranking(&table, row)).collect();
+        if !ranked.is_empty() {
+            page.paragraph("Ranking, the smallest first; \u{2248} where the intervals overlap:");
+            page.list(ranked);
         }
         let verdicts = PaperVerdict::of(&table);
         if !verdicts.is_empty() {

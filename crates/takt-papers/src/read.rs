@@ -346,6 +346,7 @@ impl Reader<'_> {
             rows: chart.rows.into_iter().map(Spanned::into_inner).collect(),
             axis: chart.axis,
             has_bars: chart.bars,
+            is_ranked: chart.ranked,
             from: chart.from,
         })
     }

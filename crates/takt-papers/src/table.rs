@@ -65,6 +65,34 @@ fn written(row: &PaperRow, value: f64) -> String {
     }
 }
 
+/// Returns the columns in the order of a row's values. Neighbours whose confidence intervals overlap have `\u{2248}` between them.
+pub(crate) fn ranking(table: &PaperTable<'_>, row: &str) -> Option<String> {
+    let rows = table.element.rows.iter().zip(&table.cells);
+    let (row, cells) = rows.into_iter().find(|(it, _)| it.name == row)?;
+    let columns = table.element.columns.iter().zip(cells);
+    let mut ranked: Vec<(&str, &PaperCell, f64, f64)> = columns
+        .filter_map(|(column, cell)| match cell {
+            PaperCell::Value { value, margin } if !value.is_nan() => {
+                Some((column.name.as_str(), cell, *value, margin.unwrap_or(0.0)))
+            }
+            _ => None,
+        })
+        .collect();
+    ranked.sort_by(|one, other| one.2.total_cmp(&other.2));
+    let mut text = format!("{}:", row.name);
+    let mut end = f64::NEG_INFINITY;
+    for (index, (name, cell, value, margin)) in ranked.into_iter().enumerate() {
+        let sign = match (index, value - margin > end) {
+            (0, _) => "",
+            (_, true) => " <",
+            (_, false) => " \u{2248}",
+        };
+        text.push_str(&format!("{sign} {name} ({})", cell_text(row, cell)));
+        end = value + margin;
+    }
+    Some(format!("{text} {}", row.unit.name).trim_end().to_owned())
+}
+
 /// Returns the verdicts on the findings of elements.
 #[must_use]
 pub fn findings_table(verdicts: &[(String, Vec<PaperVerdict<'_>>)]) -> Table {

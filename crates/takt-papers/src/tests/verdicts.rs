@@ -216,6 +216,26 @@ fn repetitions_are_merged() {
 }
 
 #[test]
+fn columns_are_ranked() {
+    let element = element();
+    let rows = usual();
+    let mut rows: Vec<CampaignRow> = rows.into_iter().rev().collect();
+    let ranked = |rows: &[CampaignRow]| {
+        let rows: Vec<&CampaignRow> = rows.iter().collect();
+        let tables = PaperTable::of(&element, &rows);
+        crate::table::ranking(&tables[0], "RTT")
+    };
+    let expected = "RTT: a (250) < b (500) \u{b5}s";
+    assert_eq!(ranked(&rows).as_deref(), Some(expected));
+    // The interval of a reaches up to b.
+    let mut second = simulated("1", 900e3, 300e3);
+    second.repetition = 2;
+    rows.push(second);
+    let text = ranked(&rows).unwrap();
+    assert!(text.starts_with("RTT: b (500) \u{2248} a (575"), "{text}");
+}
+
+#[test]
 fn settings_of_several_cases_are_no_cell() {
     let element = element();
     let mut other = simulated("1", 1.0, 1.0);
