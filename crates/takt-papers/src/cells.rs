@@ -274,9 +274,9 @@ impl ExpressionCells for PaperTable<'_> {
                 found.push((name, value));
             }
         }
-        if let (true, Some(row)) = (found.is_empty(), row) {
-            let side = side.name();
-            return Err(Undecided(format!("{side} has no figure of {row}")));
+        if found.is_empty() {
+            let (side, of) = (side.name(), row.or(column).unwrap_or("any row"));
+            return Err(Undecided(format!("{side}: there is no figure of {of}")));
         }
         Ok(found)
     }

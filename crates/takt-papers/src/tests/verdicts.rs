@@ -13,7 +13,7 @@ const FILE: &str = r#"version = 1
 place = "Table 1"
 title = "Title"
 source = "section 1"
-campaigns = ["../../../scenarios/campaigns/line-load.toml"]
+campaigns = ["../../../../scenarios/campaigns/line-load.toml"]
 heading = "load"
 columns = [
     { name = "a", where = { load = "1" } },
