@@ -171,7 +171,7 @@ fn flips(
     let before = verdict(rows);
     let quantities = quantities(element, holds);
     assert!(!quantities.is_empty(), "{}", finding.name);
-    const FACTORS: [f64; 8] = [0.0, 0.1, 0.5, 0.98, 1.1, 2.0, 10.0, 1e6];
+    const FACTORS: [f64; 11] = [-1.0, 0.0, 0.1, 0.5, 0.9, 0.98, 1.1, 2.0, 3.0, 10.0, 1e6];
     let flips = |chosen: &dyn Fn(usize) -> bool, names: &[&String], factor: f64| {
         let changed: Vec<CampaignRow> = rows
             .iter()
@@ -192,6 +192,22 @@ fn flips(
             {
                 return true;
             }
+        }
+    }
+    // All rows with the same value of a setting.
+    let settings = rows.iter().flat_map(|row| &row.settings);
+    let mut settings: Vec<(String, String)> = settings
+        .map(|(name, value)| (name.clone(), value.to_string()))
+        .collect();
+    settings.sort_unstable();
+    settings.dedup();
+    for (name, value) in &settings {
+        let has = |row: usize| {
+            let found = rows[row].settings.get(name);
+            found.is_some_and(|found| found.to_string() == *value)
+        };
+        if FACTORS.iter().any(|factor| flips(&has, &names, *factor)) {
+            return true;
         }
     }
     // Several rows: pseudo-random subsets, the same in each run.
