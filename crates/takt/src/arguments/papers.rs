@@ -16,7 +16,7 @@ pub enum PapersCommand {
         takt papers run rt-table-5 --quick\n  \
         takt papers run --quick\n  \
         takt papers run nc-table-4 --backend bounds\n\n\
-        docs/papers.md has the times of all campaigns.")]
+        docs/papers.md describes the results.")]
     Run(PapersRunArguments),
     /// Put results beside the papers' figures, and judge each finding.
     ///
@@ -47,7 +47,7 @@ pub struct PapersRunArguments {
     /// Names of tables and figures, as `takt papers list` has them; default is all.
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Fewer messages and repetitions: all campaigns together take a few minutes.
+    /// Fewer messages and repetitions than the papers.
     #[arg(long)]
     pub quick: bool,
     /// Number of messages of each application, with one repetition.
