@@ -41,7 +41,9 @@ fn counts(library: &PaperLibrary, results: &PaperResults) -> [(PaperVerdictKind,
         PaperVerdictKind::NotDecidable,
     ]
     .map(|kind| (kind, 0));
-    for element in library.elements() {
+    // Without results nothing was judged.
+    let ran = library.elements();
+    for element in ran.filter(|it| !results.rows(it).is_empty()) {
         for table in PaperTable::of(element, &results.rows(element)) {
             for verdict in PaperVerdict::of(&table) {
                 for (kind, count) in &mut counts {
