@@ -94,7 +94,7 @@ pub(super) fn evaluate(
                 Comparison::GreaterOrEqual => one >= other,
                 Comparison::Equal => one == other,
                 // No comparison with a NaN holds, not even this one.
-                Comparison::NotEqual => one < other || one > other,
+                Comparison::NotEqual => one != other && !one.is_nan() && !other.is_nan(),
             })
         }
         NodeKind::Within {
