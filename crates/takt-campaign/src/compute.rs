@@ -3,7 +3,7 @@
 use serde_json::Value;
 use takt_calculus::scenario_bounds;
 use takt_scenario::{CampaignBackend, Scenario};
-use takt_sim::{Model, RunOptions, Simulation};
+use takt_sim::{Loopback, Model, RunOptions, Simulation};
 
 use crate::case::{CampaignCase, RowKey};
 use crate::lab_error::CampaignLabError;
@@ -78,6 +78,10 @@ fn simulated(plan: &CampaignPlan, scenario: &Scenario, seed: Option<u64>) -> Qua
     options.model = match plan.file.ieee_model {
         true => Model::Ieee,
         false => Model::Linux,
+    };
+    options.loopback = match plan.file.latest_loopback {
+        true => Loopback::Latest,
+        false => Loopback::All,
     };
     let results = Simulation::new(scenario, options).run(&mut ());
     of_simulation(scenario, &results)

@@ -353,8 +353,10 @@ impl CampaignPlan {
             self.file.ieee_model.to_string(),
             self.file.seed.to_string(),
         ];
+        // Campaigns without these fields keep their digest.
         let disciplines = (!self.file.disciplines).then(|| "without disciplines".to_owned());
-        digest::of_parts(scenarios.chain(options).chain(disciplines))
+        let latest = self.file.latest_loopback.then(|| "latest".to_owned());
+        digest::of_parts(scenarios.chain(options).chain(disciplines).chain(latest))
     }
 
     /// Returns a digest of all rows: campaigns with the same digest have the same result.

@@ -15,6 +15,7 @@ mod host;
 mod lab;
 mod mqtt;
 mod overview;
+mod papers;
 mod publish;
 mod pubsub;
 mod pubsub_run;
@@ -54,6 +55,7 @@ pub use lab::{
     LabRunArguments, LabSetupArguments,
 };
 pub use mqtt::MqttArguments;
+pub use papers::{PapersCommand, PapersListArguments, PapersReportArguments, PapersRunArguments};
 pub use publish::PublishArguments;
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,

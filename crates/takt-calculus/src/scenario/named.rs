@@ -1,6 +1,6 @@
 //! Results with the scenario's names.
 
-use takt_scenario::{Analysis, Flow, PortIndex};
+use takt_scenario::{Analysis, Duration, Flow, PortIndex};
 
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
 use super::error::ScenarioBoundsError;
@@ -10,7 +10,8 @@ use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
 use super::sound::{
     AS_IN_802_1Q, ASSUMPTIONS, BROKEN_BY_CBS, BROKEN_BY_TAPRIO, FRAMES_IN_DRIVER, Mapping,
-    OF_FAIR_QUEUEING, OF_SOFTWARE_GATES, OF_SOFTWARE_SHAPERS, ONE_FRAME_IN_DRIVER,
+    OF_FAIR_QUEUEING, OF_INSTANT_BRIDGES, OF_SOFTWARE_GATES, OF_SOFTWARE_SHAPERS,
+    ONE_FRAME_IN_DRIVER,
 };
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
@@ -188,7 +189,18 @@ impl Mapping<'_> {
             .filter(without)
             .chain(of_fair)
             .chain(driver);
-        all.chain(gates).chain(shapers).copied().collect()
+        let instant = self.has_instant_bridges().then_some(&OF_INSTANT_BRIDGES);
+        let all = all.chain(gates).chain(shapers).chain(instant);
+        all.copied().collect()
+    }
+
+    /// Returns true if a flow passes a bridge without a forwarding delay.
+    fn has_instant_bridges(&self) -> bool {
+        let flows = self.scenario.flows().iter();
+        // The last link ends at the receiver, which forwards nothing.
+        let passed = flows.flat_map(|flow| flow.ports.split_last().map_or(&[][..], |it| it.1));
+        let mut bridges = passed.map(|port| &self.scenario.nodes[self.scenario.ports[port.0].to.0]);
+        bridges.any(|bridge| bridge.forwarding_delay == Duration::ZERO)
     }
 
     /// Returns the assumptions that Linux breaks at some port with a flow. In software, bounds assume what the kernel does.

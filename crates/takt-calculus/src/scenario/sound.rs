@@ -43,6 +43,9 @@ pub(super) const OF_FAIR_QUEUEING: &[&str] = &[
     "each buffer in a queue of FQ_CoDel is one frame: segmentation by the device (TSO, GSO) is off, or no flow uses it",
 ];
 
+/// Assumption for bridges whose forwarding delay the scenario does not tell.
+pub(super) const OF_INSTANT_BRIDGES: &str = "bridges put a frame into the next queue as soon as its last bit has arrived, because the scenario has no `forwarding_delay` for them: bridges in software take tens of microseconds for each frame";
+
 /// Assumption for FQ_CoDel of Linux with one frame in the driver.
 pub(super) const ONE_FRAME_IN_DRIVER: &str = "Linux lets a frame pass that finds FQ_CoDel empty: at most one frame waits in the driver besides the one on the link";
 /// The same for another number of frames.

@@ -1,7 +1,7 @@
 //! Quantities of a simulation.
 
 use serde_json::Value;
-use takt_scenario::{ApplicationIndex, ApplicationReceiver, FlowSource, Scenario};
+use takt_scenario::{ApplicationIndex, ApplicationReceiver, FlowSource, PortIndex, Scenario};
 use takt_sim::{Delays, DropRates, Results, Summary, Time};
 use takt_statistics::Quantile;
 
@@ -21,6 +21,16 @@ pub(crate) fn of_simulation(scenario: &Scenario, results: &Results) -> Quantitie
         };
         count("messages.published", statistics.published);
         count("messages.lost", rates.all());
+        // Ports of bridges on the way there come first.
+        let there = scenario.flows().iter();
+        let there = there.filter(|it| it.source == FlowSource::Publish(ApplicationIndex(index)));
+        let there: usize = there.map(|flow| flow.ports.len().saturating_sub(1)).sum();
+        let lost = |bridges: &[(PortIndex, u64)]| bridges.iter().map(|bridge| bridge.1).sum();
+        let (there, back) = rates.bridges.split_at_checked(there).unwrap_or_default();
+        count("messages.lost_at_publisher", rates.publisher);
+        count("messages.lost_at_bridges", lost(there));
+        count("messages.lost_at_loopback", rates.loopback);
+        count("messages.lost_at_bridges_back", lost(back));
         count("messages.missed", statistics.counters.missed);
         count("messages.repeated", statistics.counters.repeated);
         count("messages.out_of_order", statistics.counters.out_of_order);

@@ -65,6 +65,11 @@ pub(crate) const CAMPAIGN: Shape = Shape {
              default true. Times are then not comparable with bounds and simulations.",
         ),
         may(
+            "loopback",
+            Kind::Choice(&["all", "latest"]),
+            "Messages that a simulated loopback sends: all that came, or one in each cycle, the latest, as the example of open62541 does; by default all. Bounds assume all.",
+        ),
+        may(
             "order",
             Kind::Choice(&["file", "random"]),
             "Order in which rows are computed; by default that of the file. The written rows have the order of the file.",

@@ -31,6 +31,8 @@ pub struct CampaignFile {
     pub ieee_model: bool,
     /// True if the lab gives ports the queueing disciplines of the scenario, false if they keep the kernel's default.
     pub disciplines: bool,
+    /// True if a simulated loopback sends one message in each cycle, the latest one; false if it sends all that came.
+    pub latest_loopback: bool,
     /// Seed of the order in which rows are computed; `None` for the order of the file.
     pub order_seed: Option<u64>,
     /// Rule that ends the repetitions of a case early.

@@ -76,6 +76,7 @@ fn campaign(document: &Table, text: &str, file_name: &str) -> Result<CampaignFil
         messages: document.integer("messages"),
         ieee_model: document.text("model") == Some("ieee"),
         disciplines: document.boolean("disciplines").unwrap_or(true),
+        latest_loopback: document.text("loopback") == Some("latest"),
         order_seed: is_random.then(|| document.integer("order_seed").unwrap_or(1)),
         stop,
         quantities,

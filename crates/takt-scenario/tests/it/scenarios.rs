@@ -72,6 +72,7 @@ fn every_shipped_scenario_is_valid_with_all_its_variants() {
         "d",
         "e3",
         "line",
+        "line-delays",
         "line-multiflow",
         "line-provisioning",
         "line-taprio",

@@ -5,10 +5,10 @@ use clap::Subcommand;
 use super::{
     AnalyzeArguments, BenchArguments, BoundsArguments, BrowseArguments, CallArguments,
     CampaignCommand, CleanArguments, DemoArguments, DiscoverArguments, HistoryArguments,
-    LabCommand, LoopbackArguments, ProviderArguments, PsArguments, PubSubCommand, PublishArguments,
-    ReadArguments, RegistryArguments, ReportArguments, ScenarioCommand, SimulateArguments,
-    SubscribeArguments, TrustArguments, TsnCommand, UserArguments, WakeUpArguments, WatchArguments,
-    WriteArguments,
+    LabCommand, LoopbackArguments, PapersCommand, ProviderArguments, PsArguments, PubSubCommand,
+    PublishArguments, ReadArguments, RegistryArguments, ReportArguments, ScenarioCommand,
+    SimulateArguments, SubscribeArguments, TrustArguments, TsnCommand, UserArguments,
+    WakeUpArguments, WatchArguments, WriteArguments,
 };
 
 /// A command of `takt`. Each belongs to one group.
@@ -205,6 +205,9 @@ pub enum LaboratoryGroup {
     /// Compute many cases of scenarios, and merge their repetitions.
     #[command(subcommand)]
     Campaign(CampaignCommand),
+    /// Compute tables and figures of papers, and judge their findings.
+    #[command(subcommand)]
+    Papers(PapersCommand),
     /// Measure how late real-time threads wake up on this host.
     ///
     /// The measurement is that of cyclictest. A scenario reads the histogram as its `wake_up_latency`.

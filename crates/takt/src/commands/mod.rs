@@ -17,6 +17,7 @@ mod history;
 mod lab;
 mod late_causes;
 mod launch_check;
+mod papers;
 mod provider;
 mod ps;
 mod publish;
@@ -90,6 +91,7 @@ fn laboratory(command: LaboratoryGroup, given: &Given) -> miette::Result<()> {
         LaboratoryGroup::Tsn(command) => tsn::run(&command),
         LaboratoryGroup::Lab(command) => lab::run(&command),
         LaboratoryGroup::Campaign(command) => campaign::run(&command),
+        LaboratoryGroup::Papers(command) => papers::run(&command),
         LaboratoryGroup::WakeUp(arguments) => wakeup::run(&arguments),
         LaboratoryGroup::Analyze(arguments) => analyze::run(&arguments),
         LaboratoryGroup::Report(arguments) => report::run(&arguments),

@@ -17,6 +17,7 @@ mod mistakes;
 mod no_tcp;
 mod options;
 mod output;
+mod papers;
 mod presence;
 mod pubsub_config;
 mod readme;

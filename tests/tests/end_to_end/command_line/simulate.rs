@@ -251,6 +251,7 @@ fn shipped_scenarios_run() {
         "e3.toml",
         "b.toml",
         "d.toml",
+        "line-delays.toml",
         "line-taprio.toml",
         "line-taprio-device.toml",
         "whitepaper.toml",

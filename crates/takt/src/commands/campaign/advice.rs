@@ -9,7 +9,7 @@ use crate::commands::lab::advice as lab_advice;
 use crate::explain;
 
 /// Explains a campaign that cannot be planned.
-pub(super) fn plan(error: &CampaignPlanError) -> Report {
+pub(in crate::commands) fn plan(error: &CampaignPlanError) -> Report {
     match error {
         // The text is not UTF-8.
         CampaignPlanError::Campaign { error, text }

@@ -5,7 +5,7 @@ mod check;
 mod merge;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod run;
+pub(super) mod run;
 mod schema;
 mod summary;
 

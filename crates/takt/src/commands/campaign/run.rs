@@ -90,7 +90,9 @@ pub(super) fn run(arguments: &CampaignRunArguments) -> miette::Result<()> {
 }
 
 /// Returns the backends of the command line, each of which must be named once.
-fn backends(names: &[CampaignBackendName]) -> miette::Result<Vec<CampaignBackend>> {
+pub(in crate::commands) fn backends(
+    names: &[CampaignBackendName],
+) -> miette::Result<Vec<CampaignBackend>> {
     let backends = names.iter().map(|name| match name {
         CampaignBackendName::Simulate => CampaignBackend::Simulate,
         CampaignBackendName::Bounds => CampaignBackend::Bounds,
@@ -193,7 +195,7 @@ impl CampaignObserver for Shown {
 }
 
 /// Returns the progress in one line.
-fn line(progress: CampaignProgress) -> String {
+pub(in crate::commands) fn line(progress: CampaignProgress) -> String {
     let CampaignProgress { done, of, .. } = progress;
     let left = progress.remaining().map(|left| left.as_secs());
     let left = left.map_or(String::new(), |seconds| match seconds {
