@@ -345,7 +345,8 @@ impl CampaignPlan {
     }
 
     /// Returns a digest of everything that changes the contents of rows, besides the values of cases and the version of Takt.
-    pub(crate) fn base(&self) -> String {
+    #[must_use]
+    pub fn base(&self) -> String {
         let scenarios = self.scenarios.iter();
         let scenarios = scenarios.flat_map(|it| [it.name.clone(), it.digest.clone()]);
         let options = [

@@ -1,6 +1,6 @@
 //! State of a folder when a run begins: may the run go on with it?
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -32,6 +32,21 @@ pub(crate) fn described(
         kernel: kernel.map(str::to_owned),
         histograms: plan.histograms.clone(),
     }
+}
+
+impl CampaignPlan {
+    /// Returns true if the rows of a campaign in a folder can be rows of this one: scenarios, histograms, messages, model and seed are the
+    /// same.
+    #[must_use]
+    pub fn has_rows_of(&self, earlier: &CampaignDescription) -> bool {
+        earlier.base == self.base() && has_histograms_of(&self.histograms, earlier)
+    }
+}
+
+/// Returns true if the histograms of a campaign in a folder have not changed. Further ones belong to further cases.
+fn has_histograms_of(now: &BTreeMap<String, String>, earlier: &CampaignDescription) -> bool {
+    let mut earlier = earlier.histograms.iter();
+    earlier.all(|(name, digest)| now.get(name).is_none_or(|now| now == digest))
 }
 
 /// Returns the description of the campaign in a folder; `None` if nothing is there yet.
@@ -81,12 +96,7 @@ pub(crate) fn check(
 ) -> Result<bool, CampaignError> {
     let directory = directory.to_owned();
     let rows = RowStore::count(&directory);
-    // Further histograms belong to further cases.
-    let has_changed = |(name, digest): (&String, &String)| {
-        let now = now.histograms.get(name);
-        now.is_some_and(|now| now != digest)
-    };
-    if earlier.base != now.base || earlier.histograms.iter().any(has_changed) {
+    if earlier.base != now.base || !has_histograms_of(&now.histograms, earlier) {
         return Err(CampaignError::OtherCampaign {
             directory,
             rows,

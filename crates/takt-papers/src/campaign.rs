@@ -55,21 +55,24 @@ pub struct PaperCampaign {
 }
 
 impl PaperCampaign {
-    pub(crate) fn of(element: &PaperElement, file: &Path) -> Self {
+    /// Creates the campaign of an element. `users` are all elements that use it.
+    pub(crate) fn of<'e>(
+        element: &PaperElement,
+        file: &Path,
+        users: impl Iterator<Item = &'e PaperElement>,
+    ) -> Self {
+        // An element without a number needs those of the campaign.
+        let greatest = users.map(|it| it.quick).reduce(|one, other| {
+            let messages = one.0.zip(other.0).map(|(one, other)| one.max(other));
+            let repetitions = one.1.zip(other.1).map(|(one, other)| one.max(other));
+            (messages, repetitions)
+        });
         Self {
             name: stem(file),
             file: file.to_owned(),
             elements: vec![element.name.clone()],
-            quick: element.quick,
+            quick: greatest.unwrap_or_default(),
         }
-    }
-
-    pub(crate) fn add(&mut self, element: &PaperElement) {
-        self.elements.push(element.name.clone());
-        self.quick = (
-            self.quick.0.max(element.quick.0),
-            self.quick.1.max(element.quick.1),
-        );
     }
 
     /// Returns the folder of its results below that of all results.
@@ -99,9 +102,12 @@ impl PaperCampaign {
             // With fewer repetitions, the rule could need more than there are.
             plan.file.stop = None;
         }
-        if !backends.is_empty() {
-            plan.set_backends(backends.to_vec())?;
-        }
+        // Also without other backends: it checks the number of rows.
+        let backends = match backends {
+            [] => plan.backends().to_vec(),
+            given => given.to_vec(),
+        };
+        plan.set_backends(backends)?;
         Ok(plan)
     }
 }

@@ -48,6 +48,15 @@ pub enum PaperError {
         /// Reason.
         reason: String,
     },
+    /// Results that were computed from other files: the campaign, its scenario or the trace has changed since.
+    #[error("{} has results of other files: they have changed since", path.display())]
+    OtherFiles {
+        /// Path of the results.
+        path: PathBuf,
+    },
+    /// The computation of traces was ended from outside.
+    #[error("interrupted")]
+    Interrupted,
     /// There is no element of this name.
     #[error("there is no `{name}`")]
     Unknown {

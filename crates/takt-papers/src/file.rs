@@ -26,7 +26,7 @@ pub(crate) struct ElementFile {
     pub(crate) findings: Vec<FindingFile>,
     #[serde(default)]
     pub(crate) charts: Vec<ChartFile>,
-    pub(crate) quick: Option<QuickFile>,
+    pub(crate) quick: Option<Spanned<QuickFile>>,
     #[serde(default)]
     pub(crate) traces: Vec<TraceFile>,
     #[serde(default)]
@@ -40,7 +40,7 @@ pub(crate) struct TraceFile {
     pub(crate) kind: TraceKind,
     pub(crate) campaign: Spanned<String>,
     pub(crate) port: String,
-    pub(crate) messages: u64,
+    pub(crate) messages: Spanned<u64>,
     pub(crate) period: Option<Spanned<String>>,
     #[serde(default, rename = "where")]
     pub(crate) settings: BTreeMap<String, Scalar>,
@@ -52,7 +52,7 @@ pub(crate) struct PictureFile {
     pub(crate) title: String,
     pub(crate) traces: Vec<Spanned<String>>,
     #[serde(default)]
-    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) range: Option<Spanned<(f64, f64)>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +75,7 @@ pub(crate) struct RowFile {
     pub(crate) over: OverFile,
     #[serde(default)]
     pub(crate) bound: bool,
-    pub(crate) decimals: Option<usize>,
+    pub(crate) decimals: Option<Spanned<usize>>,
     #[serde(default, rename = "where")]
     pub(crate) settings: BTreeMap<String, Scalar>,
     pub(crate) paper: Option<Spanned<Vec<PaperFigure>>>,
@@ -128,7 +128,7 @@ pub(crate) struct ChartFile {
     pub(crate) bars: bool,
     #[serde(default)]
     pub(crate) ranked: bool,
-    pub(crate) from: Option<f64>,
+    pub(crate) from: Option<Spanned<f64>>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -19,6 +19,7 @@ mod error;
 mod expression;
 mod file;
 mod library;
+mod limits;
 mod page;
 mod place;
 mod read;

@@ -124,15 +124,19 @@ impl PaperLibrary {
         chosen.collect()
     }
 
-    /// Returns the campaigns of elements, each once.
+    /// Returns the campaigns of elements, each once. A quick run of one of them has as many messages as all elements of the library need:
+    /// results do not depend on the elements that were chosen.
     #[must_use]
-    pub fn campaigns(elements: &[&PaperElement]) -> Vec<PaperCampaign> {
+    pub fn campaigns(&self, elements: &[&PaperElement]) -> Vec<PaperCampaign> {
         let mut campaigns: Vec<PaperCampaign> = Vec::new();
         for element in elements {
             for file in &element.campaigns {
                 match campaigns.iter_mut().find(|it| it.file == *file) {
-                    Some(known) => known.add(element),
-                    None => campaigns.push(PaperCampaign::of(element, file)),
+                    Some(known) => known.elements.push(element.name.clone()),
+                    None => {
+                        let users = self.elements().filter(|it| it.campaigns.contains(file));
+                        campaigns.push(PaperCampaign::of(element, file, users));
+                    }
                 }
             }
         }

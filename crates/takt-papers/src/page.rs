@@ -131,7 +131,7 @@ fn of_element(page: &mut Page, element: &PaperElement, results: &PaperResults) {
         let ranked = ranked.flat_map(|chart| &chart.rows);
         let ranked: Vec<String> = ranked.filter_map(|row| ranking(&table, row)).collect();
         if !ranked.is_empty() {
-            page.paragraph("Ranking, the smallest first; \u{2248} where the intervals overlap:");
+            page.paragraph("Ranking, the smallest first; \u{2248} where the intervals overlap. A value without an interval is that of one repetition:");
             page.list(ranked);
         }
         let verdicts = PaperVerdict::of(&table);

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use takt_scenario::Duration;
 use toml::Spanned;
 
 use crate::element::{
@@ -14,8 +13,9 @@ use crate::error::PaperError;
 use crate::expression::{Expression, KnownNames, ValueKind};
 use crate::file::{
     ChartFile, ColumnFile, ElementFile, FindingFile, OverFile, PaperExpectation, PaperFigure,
-    PictureFile, QuickFile, RowFile, Scalar, TraceFile,
+    PictureFile, RowFile, Scalar, TraceFile,
 };
+use crate::limits::Limits;
 use crate::place::FileText;
 use crate::trace_spec::{PaperTrace, TraceKind};
 
@@ -120,13 +120,7 @@ impl Reader<'_> {
             rows,
             findings,
             charts,
-            quick: match file.quick {
-                Some(QuickFile {
-                    messages,
-                    repetitions,
-                }) => (messages, repetitions),
-                None => (None, None),
-            },
+            quick: Limits(self.text).quick(file.quick.as_ref())?,
             traces,
             pictures,
         })
@@ -138,14 +132,9 @@ impl Reader<'_> {
             let message = format!("there is no campaign {}", campaign.display());
             return Err(self.text.mistake(&trace.campaign.span(), message));
         }
-        let period = match &trace.period {
-            None => None,
-            Some(written) => {
-                let time: Result<Duration, _> = written.get_ref().parse();
-                let wrong = |_| self.text.mistake(&written.span(), "expected a time");
-                Some(time.map_err(wrong)?.0 as f64 / 1e3)
-            }
-        };
+        let limits = Limits(self.text);
+        let period = trace.period.as_ref().map(|it| limits.period(it));
+        let period = period.transpose()?;
         if period.is_none() && trace.kind == TraceKind::Positions {
             let message = "positions need a `period`";
             return Err(self.text.mistake(&trace.name.span(), message));
@@ -156,7 +145,7 @@ impl Reader<'_> {
             campaign,
             settings: texts(trace.settings),
             port: trace.port,
-            messages: trace.messages,
+            messages: limits.messages(&trace.messages)?,
             period: period.unwrap_or(0.0),
         })
     }
@@ -187,7 +176,7 @@ impl Reader<'_> {
                 .into_iter()
                 .map(Spanned::into_inner)
                 .collect(),
-            range: picture.range,
+            range: Limits(self.text).range(picture.range.as_ref())?,
         })
     }
 
@@ -259,7 +248,7 @@ impl Reader<'_> {
                 OverFile::Max => Statistic::Max,
             },
             is_bound: row.bound,
-            decimals: row.decimals,
+            decimals: Limits(self.text).decimals(row.decimals.as_ref())?,
             settings: texts(row.settings),
             paper,
         })
@@ -347,7 +336,7 @@ impl Reader<'_> {
             axis: chart.axis,
             has_bars: chart.bars,
             is_ranked: chart.ranked,
-            from: chart.from,
+            from: Limits(self.text).begin(chart.from.as_ref())?,
         })
     }
 }
@@ -370,7 +359,7 @@ fn texts(settings: BTreeMap<String, Scalar>) -> BTreeMap<String, String> {
 fn figure(figure: &PaperFigure, size: f64) -> Option<f64> {
     match figure {
         PaperFigure::Integer(number) => Some(*number as f64 * size),
-        PaperFigure::Number(number) => Some(number * size),
+        PaperFigure::Number(number) => Some(number * size).filter(|it| !it.is_nan()),
         PaperFigure::Text(text) if text == "inf" => Some(f64::INFINITY),
         PaperFigure::Text(_) => None,
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use takt_campaign::{CampaignRow, ROWS, for_each_row};
+use takt_campaign::{CampaignDescription, CampaignRow, ROWS, for_each_row};
 
 use crate::campaign::{PaperEffort, stem};
 use crate::element::PaperElement;
@@ -23,18 +23,25 @@ impl PaperResults {
     /// Reads the rows of campaigns and the traces of elements below a folder. A campaign without a complete result has no rows.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// A file cannot be read, or has results of other files than those of the library.
     pub fn read(
         folder: &Path,
         effort: PaperEffort,
-        elements: &[&PaperElement],
+        library: &PaperLibrary,
     ) -> Result<Self, PaperError> {
-        let campaigns = PaperLibrary::campaigns(elements);
+        let elements: Vec<&PaperElement> = library.elements().collect();
+        let campaigns = library.campaigns(&elements);
         let mut results = Self::default();
         for campaign in campaigns {
-            let path = campaign.directory(folder, effort).join(ROWS);
+            let directory = campaign.directory(folder, effort);
+            let path = directory.join(ROWS);
             if !path.is_file() {
                 continue;
+            }
+            // Rows of an earlier file are not those that the tables name.
+            let plan = campaign.plan(effort, &[])?;
+            if !plan.has_rows_of(&CampaignDescription::read(&directory)?) {
+                return Err(PaperError::OtherFiles { path: directory });
             }
             let mut rows = Vec::new();
             for_each_row(&path, |row| {
@@ -46,7 +53,11 @@ impl PaperResults {
         for element in elements {
             let path = traces_path(folder, effort, element);
             if path.is_file() {
-                results.add_traces(element, read_traces(&path)?);
+                let traces = read_traces(&path)?;
+                if !TracedCase::are_of(&traces, element, effort.trace_messages(element))? {
+                    return Err(PaperError::OtherFiles { path });
+                }
+                results.add_traces(element, traces);
             }
         }
         Ok(results)
@@ -78,9 +89,16 @@ impl PaperResults {
             reason,
         };
         let text = serde_json::to_string(traces).map_err(|error| failed(error.to_string()))?;
+        // An interrupt leaves the earlier file, or the whole one.
+        let partial = path.with_extension("partial");
         std::fs::create_dir_all(folder.join(effort.folder()))
-            .and_then(|()| std::fs::write(&path, text))
-            .map_err(|error| failed(error.to_string()))
+            .and_then(|()| std::fs::write(&partial, text))
+            .and_then(|()| std::fs::rename(&partial, &path))
+            .map_err(|error| {
+                // It would take space that the next try needs.
+                let _ = std::fs::remove_file(&partial);
+                failed(error.to_string())
+            })
     }
 
     /// Returns the rows of an element: those of its campaigns that ran, and those of its traces.

@@ -1,5 +1,7 @@
 //! Verdicts on findings.
 
+use takt_scenario::CampaignBackend;
+
 use crate::cells::PaperTable;
 use crate::element::{PaperFinding, PaperRow};
 use crate::expression::{CellSide, Expression, Undecided};
@@ -51,8 +53,8 @@ pub struct PaperVerdict<'a> {
     pub kind: PaperVerdictKind,
     /// Reason, unless it was reproduced.
     pub reason: String,
-    /// True if the verdict is not the one that the file of the finding expects. A finding that is not decidable with these results,
-    /// because messages or a backend are missing, is no surprise.
+    /// True if the verdict is not the one that the file of the finding expects of simulations and bounds. A finding that is not decidable
+    /// with these results, because messages or a backend are missing, is no surprise; nor is another verdict of a backend that measures.
     pub is_unexpected: bool,
 }
 
@@ -69,12 +71,17 @@ impl<'a> PaperVerdict<'a> {
     fn judge(finding: &'a PaperFinding, table: &PaperTable<'a>) -> Self {
         let expected = PaperVerdictKind::of(finding.expected);
         let backend = table.backend.clone();
+        let is_foreseen = backend
+            .as_ref()
+            .is_none_or(|it| it == CampaignBackend::Simulate.name());
         let verdict = |kind: PaperVerdictKind, reason: String| Self {
             finding,
             backend: backend.clone(),
             kind,
             reason,
-            is_unexpected: kind != expected && kind != PaperVerdictKind::NotDecidable,
+            is_unexpected: is_foreseen
+                && kind != expected
+                && kind != PaperVerdictKind::NotDecidable,
         };
         let Some(holds) = &finding.holds else {
             return verdict(PaperVerdictKind::NotDecidable, finding.reason.clone());
@@ -89,8 +96,9 @@ impl<'a> PaperVerdict<'a> {
         match (holds.evaluate(table), &finding.fitted) {
             (Err(Undecided(reason)), _) => verdict(PaperVerdictKind::NotDecidable, reason),
             (Ok(value), _) if !value.truth() => {
+                // The reason is about the simulation.
                 let reason = match finding.expected {
-                    PaperExpectation::NotReproduced => finding.reason.clone(),
+                    PaperExpectation::NotReproduced if is_foreseen => finding.reason.clone(),
                     _ => "no reason is known".to_owned(),
                 };
                 verdict(PaperVerdictKind::NotReproduced, reason)

@@ -41,6 +41,9 @@ const SIGNS: [&str; 14] = [
     "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "%",
 ];
 
+/// Most tokens of an expression: each operator makes its tree deeper, and a file must not exhaust the stack.
+const MOST: usize = 1000;
+
 /// Returns the tokens of a text.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionMistake> {
     let mut tokens = Vec::new();
@@ -70,6 +73,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionMistake> {
         };
         let span = at..at + length;
         at = span.end;
+        if tokens.len() == MOST {
+            let message = format!("an expression has at most {MOST} names, numbers and signs");
+            return Err(ExpressionMistake::new(message, &span));
+        }
         tokens.push(Token { kind, span });
     }
     Ok(tokens)

@@ -214,6 +214,9 @@ fn mistakes_have_a_place_and_a_reason() {
             .0
             .contains("less than 60 brackets")
     );
+    let long = format!("1{} < 2", " + 1".repeat(100_000));
+    assert!(parse(&long).unwrap_err().0.contains("at most 1000"));
+    assert!(holds(&format!("1{} < 499", " + 1".repeat(497))));
     assert!(parse(&"-".repeat(100_000)).is_err());
     assert!(parse(&"not ".repeat(100_000)).is_err());
 }

@@ -10,5 +10,6 @@
 mod language;
 mod places;
 mod shipped;
+mod stored;
 mod traces;
 mod verdicts;

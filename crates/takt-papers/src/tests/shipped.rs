@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use takt_campaign::{CampaignPlan, CampaignRow, compute_row};
@@ -46,13 +47,13 @@ impl ExpressionCells for OwnFigures<'_> {
 fn results(library: &PaperLibrary) -> PaperResults {
     let elements: Vec<&PaperElement> = library.elements().collect();
     let mut results = PaperResults::default();
-    for campaign in PaperLibrary::campaigns(&elements) {
+    for campaign in library.campaigns(&elements) {
         let plan = campaign.plan(PaperEffort::Messages(MESSAGES), &[]);
         let plan = plan.unwrap_or_else(|error| panic!("{}: {error}", campaign.name));
         results.add(&campaign.name, rows(&plan));
     }
     for element in elements {
-        let traces = TracedCase::of(element, Some(MESSAGES));
+        let traces = TracedCase::of(element, Some(MESSAGES), &AtomicBool::new(false));
         results.add_traces(element, traces.unwrap_or_else(|error| panic!("{error}")));
     }
     results

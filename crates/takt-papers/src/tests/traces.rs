@@ -1,6 +1,6 @@
 //! Traces: the credit of a shaper, computed by hand.
 
-use crate::trace::{CreditCourse, ShapedFrame, credit};
+use crate::trace::{CreditCourse, ShapedFrame, credit, extremes};
 
 /// A microsecond in picoseconds.
 const US: i64 = 1_000_000;
@@ -47,4 +47,12 @@ fn a_positive_credit_is_cleared_without_frames() {
     // A frame that is sent too early begins with a negative credit.
     let early = credit(&[frame(0, 0, 1), frame(1, 2, 3)], 1e6, 9e6);
     assert_eq!(early.at_begin, [0.0, -8.0]);
+}
+
+#[test]
+fn without_frames_there_is_no_credit() {
+    let values = |frames: &[ShapedFrame]| extremes(&credit(frames, 1e6, 9e6)).map(|it| it.1);
+    assert_eq!(values(&[]), [None; 3]);
+    let expected = [Some(3.0), Some(-6.0), Some(3.0)];
+    assert_eq!(values(&[frame(0, 3, 4)]), expected);
 }

@@ -1,5 +1,9 @@
 //! Computation of traces.
 
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use takt_campaign::{CampaignPlan, CampaignRow};
@@ -31,18 +35,49 @@ pub struct TracedCase {
     pub row: CampaignRow,
     /// Curves.
     pub curves: Vec<TraceCurve>,
+    /// Everything that it follows from, besides the version of Takt.
+    #[serde(default)]
+    pub origin: String,
 }
 
 impl TracedCase {
     /// Computes the traces of an element. Seeds are those of the campaigns, so each run gives the same.
     ///
     /// # Errors
-    /// A campaign has a mistake, or a trace belongs to none of its cases, or to several.
-    pub fn of(element: &PaperElement, most_messages: Option<u64>) -> Result<Vec<Self>, PaperError> {
-        let traces = element.traces.iter();
-        traces
-            .map(|trace| Self::compute(trace, most_messages))
-            .collect()
+    /// A campaign has a mistake, or a trace belongs to none of its cases, or to several; or `interrupt` has ended it.
+    pub fn of(
+        element: &PaperElement,
+        most_messages: Option<u64>,
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<Self>, PaperError> {
+        let traces = element.traces.iter().map(|trace| {
+            // The flag carries no data.
+            match interrupt.load(Ordering::Relaxed) {
+                true => Err(PaperError::Interrupted),
+                false => Self::compute(trace, most_messages),
+            }
+        });
+        traces.collect()
+    }
+
+    /// Returns true if these are the traces of an element as its files are now.
+    pub(crate) fn are_of(
+        traces: &[Self],
+        element: &PaperElement,
+        most_messages: Option<u64>,
+    ) -> Result<bool, PaperError> {
+        let mut bases: HashMap<&Path, String> = HashMap::new();
+        for trace in &element.traces {
+            if !bases.contains_key(trace.campaign.as_path()) {
+                let plan = CampaignPlan::read(&trace.campaign)?;
+                bases.insert(&trace.campaign, plan.base());
+            }
+        }
+        let own = element.traces.iter().map(|trace| {
+            let base = bases.get(trace.campaign.as_path());
+            origin(trace, base.map_or("", String::as_str), most_messages)
+        });
+        Ok(own.eq(traces.iter().map(|it| it.origin.clone())))
     }
 
     fn compute(trace: &PaperTrace, most_messages: Option<u64>) -> Result<Self, PaperError> {
@@ -71,7 +106,7 @@ impl TracedCase {
         let mut ports = ports.map(PortIndex);
         let port = ports.find(|port| scenario.port_name(*port) == trace.port);
         let port = port.ok_or_else(|| wrong(&format!("there is no port `{}`", trace.port)))?;
-        let messages = most_messages.map_or(trace.messages, |most| most.min(trace.messages));
+        let messages = messages(trace, most_messages);
         let mut options = RunOptions::new(&scenario).with_cycles(messages);
         options.simulation.seed = plan.file.seed;
         options.model = match plan.file.ieee_model {
@@ -113,9 +148,30 @@ impl TracedCase {
                 repetition: 1,
                 seed: Some(plan.file.seed),
                 values,
+                measured: false,
                 failure: None,
             },
             curves,
+            origin: origin(trace, &plan.base(), most_messages),
         })
     }
+}
+
+/// Returns the number of messages of a trace.
+fn messages(trace: &PaperTrace, most: Option<u64>) -> u64 {
+    most.map_or(trace.messages, |most| most.min(trace.messages))
+}
+
+/// Returns a text of everything that a trace follows from. `base` is the digest of its campaign.
+fn origin(trace: &PaperTrace, base: &str, most_messages: Option<u64>) -> String {
+    let PaperTrace {
+        name,
+        kind,
+        settings,
+        port,
+        period,
+        ..
+    } = trace;
+    let messages = messages(trace, most_messages);
+    format!("{base} {name} {kind:?} {settings:?} {port} {period} {messages}")
 }

@@ -67,6 +67,20 @@ pub(crate) fn credit(frames: &[ShapedFrame], idle: f64, send: f64) -> CreditCour
     course
 }
 
+/// Returns the quantities of a course: highest and lowest credit, and the lowest one at the begin of a frame. Without frames there is
+/// none: no claim about them holds.
+pub(crate) fn extremes(course: &CreditCourse) -> [(&'static str, Option<f64>); 3] {
+    let has_frames = !course.at_begin.is_empty();
+    let credits = || course.points.iter().map(|point| point.1);
+    let credits = || credits().filter(|_| has_frames);
+    let at_begin = course.at_begin.iter().copied().reduce(f64::min);
+    [
+        ("max", credits().reduce(f64::max)),
+        ("min", credits().reduce(f64::min)),
+        ("min_at_begin", at_begin),
+    ]
+}
+
 /// Returns the credit of the first application's class at a port; `None` without a shaper.
 pub(super) fn traced(
     scenario: &Scenario,
@@ -96,13 +110,9 @@ pub(super) fn traced(
     let shaped: Vec<ShapedFrame> = shaped.collect();
     let idle = shaper.idle_slope.0 as f64;
     let course = credit(&shaped, idle, shaper.send_slope.value().0 as f64);
-    let most = course.points.iter().map(|point| point.1);
-    let least = most.clone().fold(f64::MAX, f64::min);
-    let most = most.fold(f64::MIN, f64::max);
-    let at_begin = course.at_begin.iter().copied().fold(f64::MAX, f64::min);
     let mut values = Map::new();
     let name = application(scenario);
-    for (quantity, bits) in [("max", most), ("min", least), ("min_at_begin", at_begin)] {
+    for (quantity, bits) in extremes(&course) {
         values.insert(format!("{name}.credit.{quantity}"), bits.into());
     }
     let first = shaped.first().map_or(0, |it| it.queued);

@@ -11,5 +11,5 @@ mod spacing;
 
 pub use compute::TracedCase;
 #[cfg(test)]
-pub(crate) use credit::{CreditCourse, ShapedFrame, credit};
+pub(crate) use credit::{CreditCourse, ShapedFrame, credit, extremes};
 pub use curve::TraceCurve;

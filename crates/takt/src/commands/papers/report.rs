@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &PapersReportArguments) -> miette::Result<()> {
         PaperLibrary::read(&arguments.library).map_err(|error| advice::explained(&error))?;
     let elements: Vec<_> = library.elements().collect();
     let effort = effort(arguments.quick, arguments.messages);
-    let results = PaperResults::read(&arguments.directory, effort, &elements);
+    let results = PaperResults::read(&arguments.directory, effort, &library);
     let results = results.map_err(|error| advice::explained(&error))?;
     if results.is_empty() {
         let directory = arguments.directory.join(effort.folder());
@@ -28,10 +28,11 @@ pub(super) fn run(arguments: &PapersReportArguments) -> miette::Result<()> {
     }
     let mut report = Report::new(output::line, arguments.json);
     let (mut unexpected, mut all) = (0, Vec::new());
-    let (mut rows, mut counts) = (Vec::new(), [0; 4]);
+    let (mut rows, mut counts, mut without) = (Vec::new(), [0; 4], 0);
     for element in &elements {
         let of_element = results.rows(element);
         if of_element.is_empty() {
+            without += 1;
             continue;
         }
         let mut verdicts = Vec::new();
@@ -72,6 +73,12 @@ pub(super) fn run(arguments: &PapersReportArguments) -> miette::Result<()> {
     report.line(format!(
         "{reproduced} reproduced, {fitted} fitted, {not_reproduced} not reproduced, {not_decidable} not decidable"
     ));
+    if without > 0 {
+        report.line(format!(
+            "{without} of {} tables and figures have no results; `takt papers run` computes them",
+            elements.len()
+        ));
+    }
     report.line(file.display().to_string());
     match unexpected {
         0 => Ok(()),

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_campaign::{
-    CampaignObserver, CampaignProgress, CampaignRow, CampaignRunOptions, run_campaign,
+    CampaignLab, CampaignObserver, CampaignProgress, CampaignRow, CampaignRunOptions,
+    run_campaign_in_lab,
 };
 use takt_lab::host::{HostFiles, host_facts};
 use takt_papers::{PaperLibrary, PaperResults, TracedCase};
@@ -36,8 +37,9 @@ pub(super) fn run(arguments: &PapersRunArguments) -> miette::Result<()> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut facts = host_facts(&HostFiles::of_this_host());
     facts.push(("processors".to_owned(), processors.to_string()));
+    let lab = CampaignLab::new(std::env::current_exe().into_diagnostic()?);
     let mut failed = 0;
-    for campaign in PaperLibrary::campaigns(&chosen) {
+    for campaign in library.campaigns(&chosen) {
         let plan = campaign.plan(effort, &backends);
         let plan = Arc::new(plan.map_err(|error| advice::explained(&error))?);
         let directory = campaign.directory(&arguments.directory, effort);
@@ -54,9 +56,9 @@ pub(super) fn run(arguments: &PapersRunArguments) -> miette::Result<()> {
             last: None,
         };
         let began = Instant::now();
-        let outcome = run_campaign(&plan, &options, &mut shown, &interrupt.flag());
+        let outcome = run_campaign_in_lab(&plan, &options, &lab, &mut shown, &interrupt.flag());
         output::clear_status();
-        let outcome = outcome.map_err(|error| campaign::advice::explained(&error))?;
+        let outcome = outcome.map_err(|error| advice::of_results(&error))?;
         failed += outcome.failed;
         output::tell(
             arguments.json,
@@ -82,7 +84,12 @@ pub(super) fn run(arguments: &PapersRunArguments) -> miette::Result<()> {
     }
     for element in &chosen {
         if !element.traces.is_empty() {
-            let traces = TracedCase::of(element, effort.trace_messages(element));
+            if std::io::stderr().is_terminal() {
+                output::status(format!("{}: traces", element.name));
+            }
+            let most = effort.trace_messages(element);
+            let traces = TracedCase::of(element, most, &interrupt.flag());
+            output::clear_status();
             let written = traces.and_then(|traces| {
                 PaperResults::write_traces(&arguments.directory, effort, element, &traces)
             });
