@@ -42,6 +42,11 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
+/// Returns true if a quantity of a backend is a bound.
+pub(crate) fn is_bound(backend: &str, quantity: &str) -> bool {
+    backend == CampaignBackend::Bounds.name() && quantity.ends_with(".bound_ns")
+}
+
 impl CampaignRow {
     /// Creates the row of a computation.
     pub(crate) fn new(
@@ -78,6 +83,12 @@ impl CampaignRow {
             backend: CampaignBackend::of_name(&self.backend)?,
             repetition: self.repetition,
         })
+    }
+
+    /// Returns true if a quantity is an infinite bound, which is null in the row.
+    #[must_use]
+    pub fn is_infinite(&self, quantity: &str) -> bool {
+        is_bound(&self.backend, quantity) && self.values.get(quantity) == Some(&Value::Null)
     }
 
     /// Returns a quantity as a number.

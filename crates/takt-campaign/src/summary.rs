@@ -8,7 +8,7 @@ use takt_statistics::{Estimate, RunningMean, SortedTimes};
 
 use crate::error::CampaignError;
 use crate::folder::{CampaignDescription, JOURNAL, ROWS};
-use crate::row::CampaignRow;
+use crate::row::{CampaignRow, is_bound};
 use crate::table::{RowColumns, for_each_row};
 
 /// Repetitions of a case by a backend, for one quantity.
@@ -37,6 +37,13 @@ pub struct MergedRow {
 }
 
 impl MergedRow {
+    /// Returns true if this quantity is an infinite bound, which has no mean.
+    #[must_use]
+    pub fn is_infinite(&self, quantity: &str) -> bool {
+        // A bound that could not be computed has no row.
+        is_bound(&self.backend, quantity) && self.mean.is_none()
+    }
+
     /// Returns the row as an object for programs. A value that is not known is null, as is an infinite end of an interval.
     #[must_use]
     pub fn object(&self, quantity: &str) -> Value {

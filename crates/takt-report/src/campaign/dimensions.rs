@@ -51,6 +51,16 @@ impl CampaignDimension {
         dimensions.filter(|it| it.values.len() > 1).collect()
     }
 
+    /// Creates the dimension of these scenarios.
+    #[cfg(test)]
+    pub(super) fn of_scenarios<const N: usize>(values: [&str; N]) -> Self {
+        Self {
+            kind: DimensionKind::Scenario,
+            name: "scenario".to_owned(),
+            values: values.map(str::to_owned).to_vec(),
+        }
+    }
+
     /// Returns true if the dimension chooses a discipline.
     pub(super) fn is_discipline(&self) -> bool {
         match &self.kind {

@@ -140,7 +140,14 @@ fn applies(requirement: &Requirement, row: &CampaignRow) -> bool {
 
 /// Returns the value of a condition: of a simulation or measurement the greatest of its messages, of bounds the bound.
 fn value(criterion: &Criterion, row: &CampaignRow, application: &str) -> Option<Found> {
-    let number = |name: &str, quantity: &str| row.number(&format!("{name}.{quantity}"));
+    // An infinite bound is the worst value, and not a missing one.
+    let number = |name: &str, quantity: &str| {
+        let quantity = format!("{name}.{quantity}");
+        match row.is_infinite(&quantity) {
+            true => Some(f64::INFINITY),
+            false => row.number(&quantity),
+        }
+    };
     // A row has either the greatest value or the bound.
     let greatest = |name: &str, kind: &str| {
         let most = number(name, &format!("{kind}.max_ns"));

@@ -76,7 +76,7 @@ fn object(
         "worst_at": row.place,
         "rank": {"best": row.ranks.0, "worst": row.ranks.1},
         "mean": {
-            "value": row.estimate.value,
+            "value": finite(row.estimate.value),
             "low": finite(row.estimate.low),
             "high": finite(row.estimate.high),
         },

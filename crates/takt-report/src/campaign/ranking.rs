@@ -193,7 +193,10 @@ impl<'a> Ranking<'a> {
                 ranks(row.ranks),
                 row.name,
                 row.place,
-                trimmed(row.estimate.value, 3),
+                match row.estimate.value.is_finite() {
+                    true => trimmed(row.estimate.value, 3),
+                    false => "\u{221e}".to_owned(),
+                },
                 end(row.estimate.low),
                 end(row.estimate.high),
                 match row.met == row.count {
@@ -251,4 +254,57 @@ fn estimate(case: &JudgedCase) -> Option<Estimate> {
         },
         _ => estimate,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::{Map, json};
+    use takt_campaign::{CampaignRow, Quantities};
+
+    use super::super::judged::JudgedRows;
+    use super::*;
+    use crate::comparison::Requirement;
+
+    fn bound(scenario: &str, hops: &str, nanos: Option<f64>) -> CampaignRow {
+        let mut values = Quantities::new();
+        values.insert("control.cycle_ns".to_owned(), json!(250e3));
+        values.insert("control.one_way.bound_ns".to_owned(), json!(nanos));
+        let mut settings = Map::new();
+        settings.insert("load".to_owned(), hops.into());
+        CampaignRow {
+            case: format!("{scenario} {hops}"),
+            scenario: scenario.to_owned(),
+            settings,
+            backend: "bounds".to_owned(),
+            repetition: 1,
+            seed: None,
+            values,
+            measured: false,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn an_infinite_bound_is_the_worst_one() {
+        let known = ["control.cycle_ns".to_owned()];
+        let mut judged = JudgedRows::new(&known, &Requirement::ALL);
+        for row in [
+            bound("a.toml", "1", Some(10e3)),
+            bound("a.toml", "2", None),
+            bound("b.toml", "1", Some(20e3)),
+            bound("b.toml", "2", Some(30e3)),
+        ] {
+            judged.add(&row);
+        }
+        let scenario = CampaignDimension::of_scenarios(["a.toml", "b.toml"]);
+        let rankings = Ranking::of("motion-control", &judged.cases, &[scenario.clone()]);
+        let rows = rankings[0].rows(&[scenario]);
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["b.toml", "a.toml"]);
+        assert_eq!((rows[0].ranks, rows[1].ranks), ((1, 1), (2, 2)));
+        let (met, count) = (rows[1].met, rows[1].count);
+        assert_eq!((rows[1].estimate.value, met, count), (f64::INFINITY, 1, 2));
+    }
 }

@@ -72,7 +72,10 @@ pub(super) fn over(
         let statistic = name.rsplit('.').next().unwrap_or(name);
         cells.push(statistic.trim_end_matches("_ns").replace('_', " "));
         cells.push(row.backend.clone());
-        cells.extend(numbers(row, factor));
+        cells.extend(match row.is_infinite(name) {
+            true => infinite(row),
+            false => numbers(row, factor),
+        });
         table.row(cells);
     }
     CampaignTable {
@@ -87,6 +90,15 @@ fn column(dimension: &CampaignDimension) -> Column {
         true => Column::number(&dimension.name),
         false => Column::text(&dimension.name),
     }
+}
+
+/// Returns the same cells as [`numbers`] for an infinite bound.
+fn infinite(row: &MergedRow) -> Vec<String> {
+    let rows = row.rows.to_string();
+    let cells = [
+        &rows, "\u{221e}", "-", "\u{221e}", "-", "-", "\u{221e}", "\u{221e}",
+    ];
+    cells.map(str::to_owned).to_vec()
 }
 
 /// Returns number of values, mean with its interval, median with its interval, least and greatest value.

@@ -103,7 +103,9 @@ fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
         };
         cells.extend(settings.iter().map(setting));
         cells.push(row.backend.clone());
-        cells.push(row.mean.map_or(0, |it| it.count).to_string());
+        let is_infinite = row.is_infinite(&quantity.quantity);
+        let count = row.mean.map_or(usize::from(is_infinite), |it| it.count);
+        cells.push(count.to_string());
         let shown = |value: f64| match value.is_finite() {
             true => format!("{:.3}", value / factor),
             false => String::new(),
@@ -111,7 +113,10 @@ fn print(quantity: &MergedQuantity, report: &mut Report<impl FnMut(String)>) {
         let cell = |estimate: Option<Estimate>, value: fn(Estimate) -> f64| {
             estimate.map_or(String::new(), |it| shown(value(it)))
         };
-        cells.push(cell(row.mean, |it| it.value));
+        cells.push(match is_infinite {
+            true => "\u{221e}".to_owned(),
+            false => cell(row.mean, |it| it.value),
+        });
         cells.push(cell(row.mean, |it| (it.high - it.low) / 2.0));
         // One value is its own median; an interval of one value says nothing.
         let several = row.median.filter(|it| it.count > 1);
