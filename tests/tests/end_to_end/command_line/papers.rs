@@ -66,6 +66,9 @@ fn a_table_is_computed_and_judged() {
     let report = [&none[..], &of].concat();
     let printed = plain(&sandbox.run(&report).expect_success());
     assert!(printed.contains("no offset, one cycle"), "{printed}");
+    // The others are not passed over in silence.
+    let without = "tables and figures have no results";
+    assert!(printed.contains(without), "{printed}");
     let verdicts = objects(&sandbox, &[&report[..], &["--json"]].concat());
     let verdict = |finding: &str| {
         let found = verdicts.iter().find(|it| it["finding"] == finding);
