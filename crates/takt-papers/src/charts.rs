@@ -57,7 +57,10 @@ pub(crate) fn figure(table: &PaperTable<'_>, chart: &PaperChart) -> (Figure, Str
             false => ChartSeries::marked(name, ours),
         };
         series.push(of_ours);
-        let label = "paper".to_owned();
+        let label = match chart.rows.len() {
+            1 => "paper".to_owned(),
+            _ => format!("{name}, paper"),
+        };
         series.push(ChartSeries::new(label, of_paper).role(SeriesRole::Reference));
     }
     series.retain(|it| !it.is_empty());
