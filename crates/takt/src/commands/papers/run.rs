@@ -13,6 +13,7 @@ use takt_campaign::{
 use takt_lab::host::{HostFiles, host_facts};
 use takt_papers::{PaperLibrary, PaperResults, TracedCase};
 use takt_rt::interrupt::Interrupt;
+use takt_scenario::CampaignBackend;
 
 use super::super::campaign;
 use super::advice;
@@ -82,7 +83,9 @@ pub(super) fn run(arguments: &PapersRunArguments) -> miette::Result<()> {
             ),
         );
     }
-    for element in &chosen {
+    // Traces are simulations.
+    let has_traces = backends.is_empty() || backends.contains(&CampaignBackend::Simulate);
+    for element in chosen.iter().filter(|_| has_traces) {
         if !element.traces.is_empty() {
             if std::io::stderr().is_terminal() {
                 output::status(format!("{}: traces", element.name));
