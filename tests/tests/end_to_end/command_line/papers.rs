@@ -1,13 +1,16 @@
 //! `takt papers`: the list, a table that is computed and judged, and mistakes in its file.
 
 use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
-use takt_tests::Sandbox;
 use takt_tests::binary::repository;
+use takt_tests::{Process, Sandbox};
 
 use crate::command_line::mistakes::fails;
-use crate::command_line::plain;
+use crate::command_line::{PATIENCE, plain};
 
 fn library() -> String {
     repository()
@@ -113,4 +116,27 @@ fn mistakes_have_a_place() {
         &list,
         &[&place, "there is no column `1`; known: 0, 50, 100"],
     );
+}
+
+#[test]
+fn an_interrupt_says_how_to_go_on() {
+    let sandbox = Sandbox::new();
+    let library = library();
+    let results = sandbox.data_directory().join("results");
+    let to = results.to_str().unwrap();
+    // Hours of simulation.
+    let of = ["--papers", &library, "--messages", "100000000"];
+    let run = ["papers", "run", "rt-table-12", "--to", to];
+    let run = [&run[..], &of].concat();
+    let mut process = Process::spawn("takt papers run", &mut sandbox.takt(&run));
+    let description = results.join("messages-100000000/rt-bridge/campaign.json");
+    let begin = Instant::now();
+    while !description.exists() {
+        assert!(begin.elapsed() < PATIENCE && !process.has_ended());
+        sleep(Duration::from_millis(5));
+    }
+    process.signal(Signal::INT);
+    let text = plain(&process.finish(PATIENCE).expect_failure());
+    assert!(text.contains("The same command goes on"), "{text}");
+    assert!(!text.contains("--resume"), "{text}");
 }
