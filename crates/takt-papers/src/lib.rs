@@ -48,7 +48,7 @@ pub use file::PaperExpectation;
 pub use library::{MissingElement, Paper, PaperLibrary};
 pub use page::paper_page;
 pub use results::PaperResults;
-pub use table::{findings_table, side_by_side};
+pub use table::{side_by_side, verdicts_table};
 pub use trace::{TraceCurve, TracedCase};
 pub use trace_spec::{PaperTrace, TraceKind};
 pub use verdict::{PaperVerdict, PaperVerdictKind};

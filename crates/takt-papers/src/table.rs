@@ -1,6 +1,7 @@
 //! Tables for people: the paper's layout beside ours, and verdicts.
 
 use takt_figures::{Column, Table, number};
+use takt_scenario::CampaignBackend;
 
 use crate::cells::{PaperCell, PaperTable};
 use crate::element::PaperRow;
@@ -93,9 +94,9 @@ pub(crate) fn ranking(table: &PaperTable<'_>, row: &str) -> Option<String> {
     Some(format!("{text} {}", row.unit.name).trim_end().to_owned())
 }
 
-/// Returns the verdicts on the findings of elements.
+/// Returns the verdicts on the findings of elements, with the claims of the papers.
 #[must_use]
-pub fn findings_table(verdicts: &[(String, Vec<PaperVerdict<'_>>)]) -> Table {
+pub(crate) fn findings_table(verdicts: &[(String, Vec<PaperVerdict<'_>>)]) -> Table {
     let mut table = Table::new([
         Column::text("finding"),
         Column::text("claim of the paper"),
@@ -110,16 +111,41 @@ pub fn findings_table(verdicts: &[(String, Vec<PaperVerdict<'_>>)]) -> Table {
             table.row([
                 finding.name.clone(),
                 format!("{} ({})", finding.claim, finding.source),
-                verdict
-                    .backend
-                    .clone()
-                    .unwrap_or_else(|| "bounds".to_owned()),
+                backend(verdict),
                 verdict_text(verdict),
                 verdict.reason.clone(),
             ]);
         }
     }
     table
+}
+
+/// Returns the verdicts without the claims, for a terminal.
+#[must_use]
+pub fn verdicts_table(verdicts: &[(String, Vec<PaperVerdict<'_>>)]) -> Table {
+    let mut table = Table::new([
+        Column::text("finding"),
+        Column::text("backend").whole(),
+        Column::text("verdict"),
+        Column::text("reason"),
+    ]);
+    for (element, verdicts) in verdicts {
+        table.text(element);
+        for verdict in verdicts {
+            table.row([
+                verdict.finding.name.clone(),
+                backend(verdict),
+                verdict_text(verdict),
+                verdict.reason.clone(),
+            ]);
+        }
+    }
+    table
+}
+
+fn backend(verdict: &PaperVerdict<'_>) -> String {
+    let backend = verdict.backend.as_deref();
+    backend.unwrap_or(CampaignBackend::Bounds.name()).to_owned()
 }
 
 /// Returns a verdict with its sign.

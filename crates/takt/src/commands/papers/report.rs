@@ -4,7 +4,7 @@ use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_figures::Report;
 use takt_papers::{
-    PaperEffort, PaperLibrary, PaperResults, PaperTable, PaperVerdict, findings_table, paper_page,
+    PaperEffort, PaperLibrary, PaperResults, PaperTable, PaperVerdict, paper_page, verdicts_table,
 };
 
 use super::advice;
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &PapersReportArguments) -> miette::Result<()> {
         let title = format!("{} {}: {}", element.paper, element.place, element.title);
         all.push((title, verdicts));
     }
-    report.table(&findings_table(&all));
+    report.table(&verdicts_table(&all));
     for row in &rows {
         report.row(row).into_diagnostic()?;
     }
