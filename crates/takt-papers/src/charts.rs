@@ -16,7 +16,7 @@ pub(crate) fn figure(table: &PaperTable<'_>, chart: &PaperChart) -> (Figure, Str
     let names: Vec<String> = element.columns.iter().map(|it| it.name.clone()).collect();
     let mut series = Vec::new();
     let mut highest: f64 = 0.0;
-    let mut has_paper = false;
+    let (mut has_paper, mut has_infinite) = (false, false);
     let width = FILLED / chart.rows.len().max(1) as f64;
     for (number, name) in chart.rows.iter().enumerate() {
         let found = element.rows.iter().zip(&table.cells);
@@ -26,7 +26,9 @@ pub(crate) fn figure(table: &PaperTable<'_>, chart: &PaperChart) -> (Figure, Str
         let size = row.unit.size;
         let ours = cells.iter().enumerate();
         let ours = ours.filter_map(|(at, cell)| Some((at as f64, cell.value()? / size)));
-        let ours: Vec<(f64, f64)> = ours.filter(|point| point.1.is_finite()).collect();
+        let ours: Vec<(f64, f64)> = ours.collect();
+        has_infinite |= ours.iter().any(|point| point.1.is_infinite());
+        let ours: Vec<(f64, f64)> = ours.into_iter().filter(|it| it.1.is_finite()).collect();
         let figures = row.paper.iter().flatten().enumerate();
         let figures = figures.filter_map(|(at, figure)| Some((at as f64, (*figure)? / size)));
         let figures: Vec<(f64, f64)> = figures.filter(|point| point.1.is_finite()).collect();
@@ -81,9 +83,13 @@ pub(crate) fn figure(table: &PaperTable<'_>, chart: &PaperChart) -> (Figure, Str
         true => String::new(),
         false => format!(" The vertical axis begins at {from}, not at 0."),
     };
+    let infinite = match has_infinite {
+        true => " Infinite values have no point.",
+        false => "",
+    };
     let backend = table.backend.as_deref().unwrap_or("bounds");
     let caption = format!(
-        "{} {}: {}. Backend {backend}. {origin}{begin}",
+        "{} {}: {}. Backend {backend}. {origin}{infinite}{begin}",
         element.paper, element.place, chart.title
     );
     (Figure::of(drawn), caption)

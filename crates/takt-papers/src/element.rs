@@ -37,7 +37,7 @@ impl PaperUnit {
     }
 }
 
-/// How repetitions become one value.
+/// Statistic that makes one value of repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
     /// Their mean.
@@ -75,7 +75,7 @@ pub struct PaperRow {
     pub unit: PaperUnit,
     /// Origin of its values.
     pub source: RowSource,
-    /// How repetitions are merged.
+    /// Statistic that merges repetitions.
     pub over: Statistic,
     /// True if the values are bounds, false if they are simulated or measured.
     pub is_bound: bool,

@@ -81,7 +81,7 @@ pub(crate) struct RowFile {
     pub(crate) paper: Option<Spanned<Vec<PaperFigure>>>,
 }
 
-/// How repetitions are merged.
+/// Statistic that merges repetitions.
 #[derive(Debug, Clone, Copy, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OverFile {

@@ -12,8 +12,8 @@ use crate::tokens::strings;
 /// Crates that are command lines.
 const COMMAND_LINES: [&str; 3] = ["takt", "takt-demo", "takt-terminal"];
 
-/// Options of other programs: of containers, `mount`, `setpriv`, `tar` and test executables.
-const OF_OTHERS: [&str; 15] = [
+/// Options of other programs: of containers, `mount`, `setpriv`, `tar`, kernels of User-Mode Linux and test executables.
+const OF_OTHERS: [&str; 16] = [
     "--cap-add",
     "--cpu-rt-runtime",
     "--create",
@@ -29,6 +29,7 @@ const OF_OTHERS: [&str; 15] = [
     "--pdeathsig",
     "--strip-components",
     "--ulimit",
+    "--version",
 ];
 
 /// Returns the options that a text names: two hyphens and a word.

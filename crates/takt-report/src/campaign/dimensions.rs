@@ -4,7 +4,7 @@ use serde_json::Value;
 use takt_campaign::{CampaignSummary, MergedRow, varied_settings};
 use takt_scenario::names::{named, parameter_name};
 
-/// What tells cases apart.
+/// Kind of a property in which cases differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DimensionKind {
     /// File of the scenario.
