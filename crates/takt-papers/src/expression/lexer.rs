@@ -42,7 +42,7 @@ const SIGNS: [&str; 14] = [
 ];
 
 /// Most tokens of an expression: each operator makes its tree deeper, and a file must not exhaust the stack.
-const MOST: usize = 1000;
+const MOST: usize = 300;
 
 /// Returns the tokens of a text.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionMistake> {

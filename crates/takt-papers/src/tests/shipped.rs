@@ -198,14 +198,14 @@ fn flips(
     // All rows with the same value of a setting.
     let settings = rows.iter().flat_map(|row| &row.settings);
     let mut settings: Vec<(String, String)> = settings
-        .map(|(name, value)| (name.clone(), value.to_string()))
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
         .collect();
     settings.sort_unstable();
     settings.dedup();
     for (name, value) in &settings {
         let has = |row: usize| {
             let found = rows[row].settings.get(name);
-            found.is_some_and(|found| found.to_string() == *value)
+            found.is_some_and(|found| found.as_str() == Some(value.as_str()))
         };
         if FACTORS.iter().any(|factor| flips(&has, &names, *factor)) {
             return true;

@@ -299,7 +299,11 @@ mod tests {
             judged.add(&row);
         }
         let scenario = CampaignDimension::of_scenarios(["a.toml", "b.toml"]);
-        let rankings = Ranking::of("motion-control", &judged.cases, &[scenario.clone()]);
+        let rankings = Ranking::of(
+            "motion-control",
+            &judged.cases,
+            std::slice::from_ref(&scenario),
+        );
         let rows = rankings[0].rows(&[scenario]);
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["b.toml", "a.toml"]);
