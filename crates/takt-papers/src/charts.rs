@@ -1,6 +1,7 @@
 //! Charts of rows: ours beside the paper's figures.
 
 use takt_figures::{Axis, Bar, Chart, ChartSeries, Figure, Level, SeriesRole, SeriesShape};
+use takt_scenario::CampaignBackend;
 
 use crate::cells::PaperTable;
 use crate::element::{PaperChart, PaperElement, TracePicture};
@@ -87,7 +88,12 @@ pub(crate) fn figure(table: &PaperTable<'_>, chart: &PaperChart) -> (Figure, Str
         true => " Infinite values have no point.",
         false => "",
     };
-    let backend = table.backend.as_deref().unwrap_or("bounds");
+    let shown = element.rows.iter();
+    let mut shown = shown.filter(|row| chart.rows.contains(&row.name));
+    let backend = match &table.backend {
+        Some(backend) if !shown.all(|row| row.is_bound) => backend,
+        _ => CampaignBackend::Bounds.name(),
+    };
     let caption = format!(
         "{} {}: {}. Backend {backend}. {origin}{infinite}{begin}",
         element.paper, element.place, chart.title
