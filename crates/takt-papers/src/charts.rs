@@ -91,7 +91,7 @@ pub(crate) fn figure(table: &PaperTable<'_>, chart: &PaperChart) -> (Figure, Str
     let shown = element.rows.iter();
     let mut shown = shown.filter(|row| chart.rows.contains(&row.name));
     let backend = match &table.backend {
-        Some(backend) if !shown.all(|row| row.is_bound) => backend,
+        Some(backend) if !shown.all(|row| row.is_bound) => backend.as_str(),
         _ => CampaignBackend::Bounds.name(),
     };
     let caption = format!(
