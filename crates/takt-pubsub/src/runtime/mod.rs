@@ -6,6 +6,7 @@ mod commands;
 mod flush;
 mod links;
 mod listening;
+mod meta_data_round;
 mod options;
 mod output;
 mod problem;
@@ -49,6 +50,7 @@ use crate::subscriber::{CellParts, DataTarget, Subscriber, SubscriberObserver};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
 use links::ReaderLinkPlans;
+use meta_data_round::MetaDataRound;
 use problem::Problems;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::{COUNT_INTERVAL, Status};
@@ -324,6 +326,7 @@ impl PubSub {
                 .map(|(id, link)| MetaDataQueue::new(group, id, link))
                 .collect(),
             meta_data_is_due: true,
+            round: MetaDataRound::default(),
             next_count: Instant::now(),
             count_interval: match launch_times {
                 true => COUNT_INTERVAL.min(interval * MESSAGES_PER_LAUNCH_REPORT),

@@ -17,11 +17,13 @@ use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataT
 use super::commands::CommandReceiver;
 use super::flush::LongestInterval;
 use super::links::LinkPlan;
+use super::meta_data_round::{Attempt, MetaDataRound};
 use super::output::LinkOutput;
 use super::problem::{ProblemCause, ProblemSender};
 use super::status::{Status, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
+use crate::error::PublishError;
 use crate::losses::{LossCause, Losses};
 use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
@@ -77,6 +79,8 @@ pub(super) struct PublisherThread {
     pub(super) link: LinkPlan,
     pub(super) meta_data: Vec<MetaDataQueue>,
     pub(super) meta_data_is_due: bool,
+    /// Metadata that is sent beside the data.
+    pub(super) round: MetaDataRound,
     /// Time at which the numbers of lost messages are read next.
     pub(super) next_count: Instant,
     pub(super) count_interval: Duration,
@@ -161,7 +165,14 @@ impl PublisherThread {
         let queue = |queue: &MetaDataQueue| open(&queue.link);
         let mut data = open(&self.link)?;
         if let Some(longest) = longest {
-            longest.reserve(data.as_mut()).map_err(at)?;
+            let writers = match self.sends_meta_data_beside() {
+                true => self.group.data_set_writer_ids().count(),
+                false => 0,
+            };
+            let batch = self.link.options.batch;
+            let share = |messages| MetaDataRound::share(writers, batch, messages);
+            let share = longest.reserve_with(data.as_mut(), share).map_err(at)?;
+            self.round = MetaDataRound::with_share(share);
         }
         let links = Links {
             data,
@@ -194,8 +205,12 @@ impl PublisherThread {
         let launch_time = self.timing.launch_time(&cycle);
         let is_due = |queue: &MetaDataQueue| queue.next.is_some_and(|next| next <= now.instant);
         if self.meta_data_is_due || self.meta_data.iter().any(is_due) {
-            self.send_meta_data(now, launch_time, links);
+            self.send_meta_data(now, links);
         }
+        let begun = match self.round.is_done() {
+            true => None,
+            false => self.begin_meta_data(now, launch_time, links),
+        };
         let sender = links.data.as_mut();
         let mut output = LinkOutput::new(sender).with_launch_time(launch_time);
         // A link that is down tries again with every message.
@@ -215,6 +230,9 @@ impl PublisherThread {
             published.fixed as u64,
             errors,
         );
+        if let Some(lost) = begun {
+            self.end_meta_data(lost, links);
+        }
         self.status.note_cycle(&cycle);
         // After the attempt to send: until then the link may not know that it is down.
         let link = links.data.state();
@@ -226,9 +244,14 @@ impl PublisherThread {
         ControlFlow::Continue(())
     }
 
-    /// Sends metadata to its configured queues; without queues, JSON messages are sent with the data.
+    /// Returns true if metadata is sent with the data: in JSON messages without a broker.
+    fn sends_meta_data_beside(&self) -> bool {
+        self.group.is_json() && !self.link.address.has_topics()
+    }
+
+    /// Sends metadata to its configured queues; without queues, JSON messages are to be sent with the data.
     #[cold]
-    fn send_meta_data(&mut self, now: Now, launch_time: Option<LaunchTime>, links: &mut Links) {
+    fn send_meta_data(&mut self, now: Now, links: &mut Links) {
         let all = std::mem::take(&mut self.meta_data_is_due);
         let mut outcomes = Vec::new();
         for (queue, sender) in self.meta_data.iter_mut().zip(&mut links.meta_data) {
@@ -247,17 +270,57 @@ impl PublisherThread {
                 Err(error) => Err(error.into()),
             });
         }
-        if all && self.group.is_json() && !self.link.address.has_topics() {
-            let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
-            let sent = self.group.publish_meta_data(now, &mut output);
-            outcomes.push(sent.map_err(ProblemCause::from));
-        }
         for outcome in outcomes {
             match outcome {
-                Ok(count) => self.status.add(count as u64, 0, 0),
+                Ok(count) => self.status.add(count, 0, 0),
                 Err(cause) => self.fail(cause),
             }
         }
+        if all && self.sends_meta_data_beside() {
+            self.round.begin(self.group.data_set_writer_ids());
+        }
+    }
+
+    /// Queues metadata for the flush of this cycle. Returns the number of messages that the link has lost before; `None` if this cycle
+    /// sends no metadata.
+    #[cold]
+    fn begin_meta_data(
+        &mut self,
+        now: Now,
+        launch_time: Option<LaunchTime>,
+        links: &mut Links,
+    ) -> Option<u64> {
+        let before = lost(&links.data.counters());
+        let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
+        let mut errors = Vec::new();
+        let group = &mut self.group;
+        let is_tried =
+            self.round.attempt(
+                |id| match group.publish_meta_data_of(id, now, &mut output) {
+                    Ok(true) => Attempt::Queued,
+                    Ok(false) => Attempt::Nothing,
+                    Err(error) => {
+                        let is_output = matches!(error, PublishError::Output(_));
+                        errors.push(error);
+                        match is_output {
+                            true => Attempt::Refused,
+                            false => Attempt::Nothing,
+                        }
+                    }
+                },
+            );
+        for error in errors {
+            self.fail(error.into());
+        }
+        is_tried.then_some(before)
+    }
+
+    /// Looks whether the flush took the metadata of this cycle; `before` is the number of messages that were lost before it.
+    #[cold]
+    fn end_meta_data(&mut self, before: u64, links: &Links) {
+        // The errors do not tell: a flush that is refused early ends as one of no messages.
+        let is_lost = lost(&links.data.counters()) != before;
+        self.status.add(self.round.flushed(is_lost), 0, 0);
     }
 
     fn obey(&mut self, command: PublisherCommand) {
@@ -282,4 +345,9 @@ impl PublisherThread {
         self.status.add(0, 0, 1);
         self.problems.tell(cause);
     }
+}
+
+/// Returns the number of messages that a link got and did not send.
+fn lost(counters: &LinkCounters) -> u64 {
+    counters.discarded + counters.overflowed
 }
