@@ -13,6 +13,7 @@ use crate::clock_agreement::ClockAgreement;
 use crate::error::LabError;
 use crate::network::NetworkPlan;
 use crate::run_directory::{DESCRIPTION, NOT_RUN, RunCase, RunDescription, SCENARIO};
+use crate::unfinished_directory::UnfinishedDirectory;
 
 /// Most messages of each application by default.
 const MOST_MESSAGES: u64 = 20_000;
@@ -106,15 +107,19 @@ impl PreparedRun {
     /// Writes the directory of the run: the description, the scenario and its histograms.
     ///
     /// # Errors
-    /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
+    /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written; nothing stays then.
     pub fn write(&self, directory: &Path) -> Result<(), LabError> {
-        copy_scenario(directory, &self.file, &self.text)?;
+        let unfinished = UnfinishedDirectory::new(directory);
+        copy_scenario(&unfinished, &self.file, &self.text)?;
         for case in &self.description.cases {
             let path = directory.join(&case.directory);
             fs::create_dir_all(&path).map_err(|error| io_error(&path, error))?;
         }
         // The description comes last, because a directory that has one counts as a run.
-        Ok(self.description.write(directory)?)
+        unfinished.finish(
+            || Ok(self.description.write(directory)?),
+            |error| io_error(directory, error),
+        )
     }
 }
 
@@ -123,10 +128,11 @@ impl PreparedRun {
 /// # Errors
 /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
 pub(crate) fn copy_scenario(
-    directory: &Path,
+    unfinished: &UnfinishedDirectory,
     scenario: &ScenarioFile,
     text: &str,
 ) -> Result<(), LabError> {
+    let directory = unfinished.path();
     if directory.join(DESCRIPTION).exists() {
         return Err(LabError::Occupied(directory.to_owned()));
     }
@@ -135,9 +141,11 @@ pub(crate) fn copy_scenario(
     if has_files {
         return Err(LabError::NotEmpty(directory.to_owned()));
     }
-    fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
+    let begun = unfinished.begin();
+    begun.map_err(|error| io_error(directory, error))?;
     let copy = directory.join(SCENARIO);
-    fs::write(&copy, text).map_err(|error| io_error(&copy, error))?;
+    let written = unfinished.step(|| fs::write(&copy, text));
+    written.map_err(|error| io_error(&copy, error))?;
     let source = PathBuf::from(scenario.name());
     let folder = source.parent().unwrap_or(Path::new(""));
     for name in scenario.histogram_files() {
@@ -147,7 +155,8 @@ pub(crate) fn copy_scenario(
             return Err(LabError::HistogramPlace(name.to_owned()));
         }
         let copy = directory.join(path);
-        fs::copy(folder.join(path), &copy).map_err(|error| io_error(&copy, error))?;
+        let copied = unfinished.copy(&folder.join(path), &copy);
+        copied.map_err(|error| io_error(&copy, error))?;
     }
     Ok(())
 }

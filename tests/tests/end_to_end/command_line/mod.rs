@@ -7,6 +7,7 @@ mod bounds;
 mod bundles;
 mod campaigns;
 mod clients;
+mod collected;
 mod control_loops;
 mod demo;
 mod disk;
