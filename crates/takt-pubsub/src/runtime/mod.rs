@@ -22,6 +22,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_link::WithoutRoom;
+use takt_rt::thread_signal::join_sleeping;
 use takt_ua::Variant;
 use takt_ua::structures::{
     PubSubConfiguration2DataType, PubSubConnectionDataType, UadpWriterGroupMessageDataType,
@@ -262,14 +263,18 @@ impl PubSub {
     pub fn stop(&mut self) {
         // All threads see the flag before the first one is waited for, so they end at the same time.
         self.stop.store(true, Ordering::Relaxed);
-        let groups = self.writer_groups.iter_mut().map(|group| &mut group.thread);
+        for group in &mut self.writer_groups {
+            if let Some(thread) = group.thread.take() {
+                // The next publishing interval may be far away.
+                let _ = join_sleeping(thread, group.status.thread());
+            }
+        }
         let connections = self
             .connections
             .iter_mut()
             .map(|connection| &mut connection.thread);
         let announcers = self.announcers.iter_mut().map(|it| &mut it.thread);
-        let threads = groups.chain(connections).chain(announcers);
-        for thread in threads.filter_map(Option::take) {
+        for thread in connections.chain(announcers).filter_map(Option::take) {
             // A thread that panicked has reported it already.
             let _ = thread.join();
         }

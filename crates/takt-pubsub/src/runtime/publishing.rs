@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
 use takt_rt::clock::after;
 use takt_rt::cyclic::{Cycle, Cyclic};
-use takt_rt::late::{LateWatch, WatchStart};
+use takt_rt::late::{LateWatch, WatchStart, thread_id};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataType};
@@ -104,12 +104,15 @@ impl PublisherThread {
                 return;
             }
         };
+        self.status.set_thread(thread_id());
         let _ = started.send(Ok(()));
-        cyclic.run(|cycle| {
+        let stop = Arc::clone(&self.stop);
+        let _ = cyclic.run_unless(&stop, |cycle| {
             if let Some(watch) = &mut watch {
                 watch.note(&cycle);
             }
-            self.cycle(cycle, &mut links)
+            self.cycle(cycle, &mut links);
+            ControlFlow::<()>::Continue(())
         });
         // Before the link is closed, which has this number.
         let late = self.late(links.data.as_mut());
@@ -187,11 +190,7 @@ impl PublisherThread {
     }
 
     #[inline]
-    fn cycle(&mut self, cycle: Cycle, links: &mut Links) -> ControlFlow<()> {
-        // The flag passes no data on.
-        if self.stop.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
+    fn cycle(&mut self, cycle: Cycle, links: &mut Links) {
         while let Some(command) = self.commands.next() {
             self.obey(command);
         }
@@ -241,7 +240,6 @@ impl PublisherThread {
         if now.instant >= self.next_count {
             self.count(now.instant, links);
         }
-        ControlFlow::Continue(())
     }
 
     /// Returns true if metadata is sent with the data: in JSON messages without a broker.

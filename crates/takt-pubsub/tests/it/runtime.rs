@@ -336,3 +336,18 @@ fn json_metadata_of_many_writers_arrives_from_a_group_of_newest_values() {
         assert_eq!(group.statistics.errors, 0, "{:?}", running.problems());
     }
 }
+
+#[test]
+fn a_group_stops_in_the_middle_of_a_long_publishing_interval() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.group.publishing_interval = 3_600_000.0;
+    setup.group.keep_alive_time = 7_200_000.0;
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
+    let (mut running, _received) = start(&mut setup, &url);
+    let (stopped, has_stopped) = channel();
+    std::thread::spawn(move || {
+        running.stop();
+        stopped.send(()).unwrap_or_default();
+    });
+    has_stopped.recv_timeout(PATIENCE).unwrap();
+}
