@@ -10,6 +10,7 @@ use std::time::Duration;
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::{Cycle, Cyclic, CyclicError};
 use takt_rt::late::{WatchStart, thread_id};
+use takt_rt::priority::Policy;
 use takt_rt::real_time::{Preparation, RealTimeOptions, prepare};
 use takt_rt::thread_signal::join_sleeping;
 use takt_statistics::TimeHistogram;
@@ -66,6 +67,8 @@ pub struct ThreadResult {
     pub overruns: u64,
     /// Real-time settings, and the reasons why some could not be applied.
     pub preparations: Vec<Preparation>,
+    /// Scheduling policy that the thread had; `None` if it is not known.
+    pub policy: Option<Policy>,
 }
 
 #[derive(Debug, Default)]
@@ -208,6 +211,7 @@ fn run(
             longest_nanos: 0,
             overruns: 0,
             preparations: prepared.preparations,
+            policy: prepared.policy,
         };
     };
     while !stop.load(Ordering::Relaxed) {
@@ -235,6 +239,7 @@ fn run(
         longest_nanos: longest,
         overruns,
         preparations: prepared.preparations,
+        policy: prepared.policy,
     }
 }
 
