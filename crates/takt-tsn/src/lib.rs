@@ -81,7 +81,7 @@ pub use qdisc::*;
 pub use read_back::{KernelQdisc, QdiscCounters, ReadBackError, read_marked, read_qdiscs};
 pub use saved_state::{SavedState, SavedStateError, SavedStates};
 pub use schedule_picture::{ScheduleGates, SchedulePicture};
-pub use shell_command::ShellCommand;
+pub use shell_command::{ShellCommand, shell_word};
 pub use system::{
     InterfaceFacts, InterfacePlace, interface_facts, interface_place, kernel_state, kernel_version,
     network_namespace, route_interface,

@@ -308,14 +308,15 @@ fn apply_command(
         LoopEnd::Publisher => application.publisher,
         LoopEnd::Loopback => application.receiver.node(),
     };
-    let node = &file.scenario().nodes.get(node.0)?.name;
+    let node = file.scenario().nodes.get(node.0)?.name.as_str();
     let settings = request.control.settings.iter();
-    let settings = settings.map(|(field, value)| match value.contains(' ') {
-        true => format!("--field '{field}={value}' "),
-        false => format!("--field {field}={value} "),
+    let settings = settings.map(|(field, value)| {
+        let setting = explain::shell_word(&format!("{field}={value}"));
+        format!("--field {setting} ")
     });
     let settings: String = settings.collect();
-    let scenario = request.file.display();
+    let scenario = explain::shell_path(request.file);
+    let [node, interface] = [node, interface].map(explain::shell_word);
     Some(format!(
         "takt tsn apply {scenario} {settings}--node {node} --interface {interface}"
     ))

@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
     }
     output::line(format_args!(
         "takt report {0}; takt analyze {0}",
-        directory.display()
+        explain::shell_path(directory)
     ));
     Ok(())
 }

@@ -8,6 +8,7 @@ use takt_figures::{Column, Table};
 use takt_lab::run_directory::{RunCase, RunDescription};
 use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, summarize};
 
+use crate::explain::{shell_path, shell_word};
 use crate::output;
 
 /// Prints the results of all cases, and the commands that show more.
@@ -61,15 +62,15 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
     if let Some(first) = first {
         let case = directory.join(&first.directory);
         let application = match first.applications.first() {
-            Some(first) if several => format!(" --application {}", first.name),
+            Some(first) if several => format!(" --application {}", shell_word(&first.name)),
             _ => String::new(),
         };
         output::line("");
         output::line(format_args!(
             "takt analyze {} --synchronized --trim 0{application}",
-            case.display()
+            shell_path(&case)
         ));
-        output::line(format_args!("takt report {}", directory.display()));
+        output::line(format_args!("takt report {}", shell_path(directory)));
     }
 }
 
