@@ -349,7 +349,9 @@ fn on_its_thread(
                 // The flag carries no data: `join` shows what the thread wrote.
                 stop.store(true, Ordering::Relaxed);
                 // The next cycle may be far away. Without the signal, the thread ends then.
-                let _ = id.get().map(|id| end_sleep(*id));
+                if let Some(id) = id.get() {
+                    let _ = end_sleep(*id);
+                }
             }
             // The flag carries no data.
             match strays {
