@@ -205,6 +205,27 @@ mod tests {
         assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
     }
 
+    /// Each packet has the resolution of its interface.
+    #[test]
+    fn times_by_powers_of_two_are_read() {
+        for (power, step) in [(20_u8, 954), (0, 1_000_000_000), (63, 1)] {
+            let mut writer = CaptureWriter::new(Vec::new()).unwrap();
+            write_interface(&mut writer.file, POWER_OF_TWO | power).unwrap();
+            let ticks = (1_u64 << power) + (1_u64 << power) / 2;
+            let (high, low) = ((ticks >> 32) as u32, ticks as u32);
+            let words = [1, high, low, 60, 60].map(u32::to_le_bytes);
+            let packet = [words.as_flattened(), &[7; 60]].concat();
+            write_block(&mut writer.file, ENHANCED_PACKET, &packet).unwrap();
+            let file = writer.finish().unwrap();
+            let mut reader = CaptureReader::new(file.as_slice()).unwrap();
+            let read = reader.by_ref().next().unwrap().unwrap();
+            let millis = if power == 0 { 1_000 } else { 1_500 };
+            let time = UNIX_EPOCH + Duration::from_millis(millis);
+            assert_eq!(read.time, Some(time), "2^-{power} s");
+            assert_eq!(reader.step_nanos(), Some(step));
+        }
+    }
+
     #[test]
     fn the_beginning_of_a_frame_has_the_length_of_the_whole() {
         let mut writer = CaptureWriter::new(Vec::new()).unwrap();
