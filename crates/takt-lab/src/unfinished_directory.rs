@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finished_is_removed_with_the_directories_that_were_made() {
+    fn an_unfinished_directory_is_removed_with_those_that_were_made_for_it() {
         let folder = tempfile::tempdir().unwrap();
         let unfinished = UnfinishedDirectory::new(&folder.path().join("a/b"));
         write(&unfinished);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_finished_or_was_not_begun_stays() {
+    fn finished_directories_and_those_not_begun_stay() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("of the user"), "").unwrap();
         drop(UnfinishedDirectory::new(folder.path()));
