@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use takt_cell::Cell;
 use takt_control::{ControlError, ControlLoop, ControlOptions, LoopPhases, Sending};
-use takt_link::{Address, AddressError, LaunchMode};
+use takt_link::{Address, AddressError, LaunchMode, MacAddress};
 use takt_pubsub::configuration::{TomlError, from_toml};
 use takt_pubsub::publisher::{FieldSource, PublishedField};
 use takt_pubsub::subscriber::{FieldTarget, SubscribedField};
 use takt_rt::clock::tai_offset_seconds;
-use takt_scenario::{Application, ApplicationReceiver, Scenario};
+use takt_scenario::{Application, Scenario};
 use takt_ua::structures::PubSubConfiguration2DataType;
 
-use crate::network::{group, publisher_ids};
+use crate::network::publisher_ids;
 use crate::payload::CounterPayload;
 use crate::run_id::RunId;
 
@@ -48,15 +48,14 @@ pub struct LoopAddresses {
 }
 
 impl LoopAddresses {
-    /// Returns the addresses that the application with this index in the scenario has by default: Ethernet groups of its own, with its
-    /// VLAN and priority.
+    /// Returns the addresses that an application has by default: its Ethernet groups, with its VLAN and priority.
     #[must_use]
-    pub fn of(application: &Application, index: usize) -> Self {
+    pub fn of(application: &Application) -> Self {
         let (vlan, pcp) = (application.vlan, application.pcp);
-        let address = |there| format!("opc.eth://{}:{vlan}.{pcp}", group(index, there));
+        let address = |group| format!("opc.eth://{}:{vlan}.{pcp}", MacAddress(group));
         Self {
-            there: address(true),
-            back: address(false),
+            there: address(application.group),
+            back: address(application.return_group),
         }
     }
 }
@@ -133,14 +132,14 @@ impl ScenarioLoop {
         let Some(found) = applications.get(index) else {
             return Err(LoopError::SeveralApplications { known: known() });
         };
-        if let ApplicationReceiver::Subscriber(_) = found.receiver {
+        if found.receiver.loopback().is_none() {
             let name = found.name.clone();
             return Err(LoopError::NoLoopback { name });
         }
         Ok(Self {
             scenario: scenario.name.clone(),
             fields: CounterPayload::fields_of(found.frame),
-            addresses: LoopAddresses::of(found, index),
+            addresses: LoopAddresses::of(found),
             group_version: 1,
             index,
             application: found.clone(),

@@ -83,7 +83,7 @@ pub use part::Part;
 pub use quantity::{
     Credit, Drift, Duration, Length, QuantityError, QuantityFlaw, Rate, Share, SignedDuration, Size,
 };
-pub use scenario::{Flow, FlowSource, Scenario};
+pub use scenario::{Flow, FlowSource, Fork, Scenario};
 pub use scenario_file::{ScenarioFile, ScenarioVariant};
 pub use schema::{ScenarioField, campaign_fields, campaign_schema, fields, schema};
 pub use sweep::Sweep;

@@ -104,7 +104,9 @@ fn frames(
         .find(|flow| flow.source == source)
         .unwrap();
     let number = match source {
-        FlowSource::Publish(application) => 2 * application.0 + 1,
+        FlowSource::Publish(application) | FlowSource::Branch(application, _) => {
+            2 * application.0 + 1
+        }
         FlowSource::Return(application) => 2 * application.0 + 2,
         FlowSource::Cross(_) => unreachable!("applications only"),
     };
@@ -159,7 +161,7 @@ pub fn launches(scenario: &Scenario, recorded: &RecordedCase) {
     let offset = recorded.record["tai_offset_seconds"].as_i64().unwrap();
     let beginning = i128::from(beginning) - i128::from(offset) * 1_000_000_000;
     for flow in scenario.flows() {
-        let (FlowSource::Publish(id) | FlowSource::Return(id)) = flow.source else {
+        let Some(id) = flow.source.application() else {
             continue;
         };
         let application = &scenario.applications[id.0];

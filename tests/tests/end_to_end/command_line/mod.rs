@@ -12,6 +12,7 @@ mod disk;
 mod files;
 mod json;
 mod mistakes;
+mod multicast;
 mod no_tcp;
 mod options;
 mod output;
