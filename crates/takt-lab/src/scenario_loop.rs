@@ -11,7 +11,7 @@ use takt_pubsub::configuration::{TomlError, from_toml};
 use takt_pubsub::publisher::{FieldSource, PublishedField};
 use takt_pubsub::subscriber::{FieldTarget, SubscribedField};
 use takt_rt::clock::tai_offset_seconds;
-use takt_scenario::{Application, Scenario};
+use takt_scenario::{Application, ApplicationIndex, Scenario};
 use takt_ua::structures::PubSubConfiguration2DataType;
 
 use crate::network::publisher_ids;
@@ -136,14 +136,27 @@ impl ScenarioLoop {
             let name = found.name.clone();
             return Err(LoopError::NoLoopback { name });
         }
-        Ok(Self {
+        Ok(Self::new(scenario, index, found))
+    }
+
+    /// Returns the application with this index, with a loopback or without one. `None` if there is none.
+    ///
+    /// Without a loopback, its Subscribers are ends as a loopback is, which send nothing back.
+    #[must_use]
+    pub fn at(scenario: &Scenario, index: ApplicationIndex) -> Option<Self> {
+        let found = scenario.applications.get(index.0)?;
+        Some(Self::new(scenario, index.0, found))
+    }
+
+    fn new(scenario: &Scenario, index: usize, application: &Application) -> Self {
+        Self {
             scenario: scenario.name.clone(),
-            fields: CounterPayload::fields_of(found.frame),
-            addresses: LoopAddresses::of(found),
+            fields: CounterPayload::fields_of(application.frame),
+            addresses: LoopAddresses::of(application),
             group_version: 1,
             index,
-            application: found.clone(),
-        })
+            application: application.clone(),
+        }
     }
 
     /// Replaces the addresses.

@@ -89,9 +89,16 @@ pub struct FlowPlan {
 /// Reason why the lab cannot build a scenario's network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkPlanError {
-    /// An application only has a Subscriber.
-    #[error("application {0} has a Subscriber and no loopback")]
-    NoLoopback(String),
+    /// An end of an application is a bridge, whose devices forward frames and have no sockets.
+    #[error(
+        "application {application} has an end at the bridge {node}; in the lab, only hosts have applications"
+    )]
+    AtBridge {
+        /// Name of the application.
+        application: String,
+        /// Name of the bridge.
+        node: String,
+    },
     /// The scenario has no application.
     #[error("the scenario has no application")]
     NoApplication,
@@ -226,14 +233,20 @@ impl NetworkPlan {
     /// Checks that an end of an application has one device.
     fn check(&self, scenario: &Scenario) -> Result<(), NetworkPlanError> {
         for (index, application) in scenario.applications.iter().enumerate() {
-            if application.receiver.loopback().is_none() {
-                return Err(NetworkPlanError::NoLoopback(application.name.clone()));
-            }
             let index = takt_scenario::ApplicationIndex(index);
             let there = self.flow(FlowSource::Publish(index));
             let back = self.flow(FlowSource::Return(index));
+            let receivers = application.receiver.nodes().iter();
+            let nodes = std::iter::once(&application.publisher).chain(receivers);
+            let of = nodes.filter_map(|node| self.nodes.get(node.0));
+            if let Some(bridge) = of.into_iter().find(|node| node.kind == NodeKind::Bridge) {
+                return Err(NetworkPlanError::AtBridge {
+                    application: application.name.clone(),
+                    node: bridge.name.clone(),
+                });
+            }
             let (Some(there), Some(back)) = (there, back) else {
-                return Err(NetworkPlanError::NoLoopback(application.name.clone()));
+                continue;
             };
             for (out, into) in [(there.from, back.to), (back.from, there.to)] {
                 // An end of an application has one device for both directions.
