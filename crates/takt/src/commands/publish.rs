@@ -13,7 +13,7 @@ use takt_link::LaunchMode;
 use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
 use takt_pubsub::runtime::{
-    ComponentState, LinkOptions, LinkPlan, PubSub, launch_lead, writer_group_link,
+    ComponentState, KernelQueue, LinkOptions, LinkPlan, PubSub, launch_lead, writer_group_link,
 };
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
 use takt_ua::NodeId;
@@ -76,7 +76,8 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         })?;
         return control_loop::publish(arguments, content);
     }
-    given.refuse::<ControlLoopArguments>(&["json", "force", "why", "above"], |option| {
+    let of_both = ["json", "force", "why", "above", "waiting"];
+    given.refuse::<ControlLoopArguments>(&of_both, |option| {
         (
             format!("{option} is for a scenario, and {file} is a PubSub configuration"),
             "`takt publish --help` lists the options for each of them.".to_owned(),
@@ -108,6 +109,9 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;
     let mut options = runtime_options(&arguments.run)?;
+    if let Some(cycles) = arguments.control.waiting {
+        options.kernel_queue = KernelQueue::Cycles(usize::from(cycles.get()));
+    }
     let launch_faults = check_ports(&configuration, &options.link, arguments.control.force)?;
     let recorder = match arguments.control.why {
         true => Some(late_causes::start(WatchedCalls::Any)?),
