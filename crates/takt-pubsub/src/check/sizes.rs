@@ -5,22 +5,20 @@ use std::net::Ipv6Addr;
 use takt_link::Address;
 use takt_ua::enumerations::{MessageSecurityMode, PubSubState, UadpNetworkMessageContentMask};
 use takt_ua::structures::{
-    DataSetWriterDataType, FieldMetaData, PubSubConnectionDataType, PublishedDataSetDataType,
+    DataSetWriterDataType, PubSubConnectionDataType, PublishedDataSetDataType,
     UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
-use takt_ua::{Array, BuiltInType, DataValue, Elements, ExtensionObject, Variant};
+use takt_ua::{DataValue, ExtensionObject};
 
 use super::mistake::Place;
 use super::tables::WRITERS;
-use crate::publisher::{FieldSource, PublishedField, WriterGroup};
+use crate::publisher::{FieldSource, PublishedField, WriterGroup, longest_value};
 use crate::time::Now;
 
 /// Payload of an Ethernet frame, in bytes.
 const ETHERNET: usize = 1500;
 /// Length of a SecurityHeader with its MessageNonce, and of the signature, in bytes.
 const SECURITY: usize = 14 + crate::security::SIGNATURE_LENGTH;
-/// Greatest length of a value that is made for the check; more do not fit any message.
-const LONGEST_VALUE: usize = 4 << 20;
 
 /// Checks that the messages of a group fit its link, and its writers' ConfiguredSizes.
 pub(super) fn check(
@@ -156,33 +154,4 @@ fn check_configured_sizes(
             );
         }
     }
-}
-
-/// Returns the longest value that the metadata of a field allows; texts of any length are empty.
-fn longest_value(field: &FieldMetaData) -> Option<Variant> {
-    let built_in = BuiltInType::from_u8(field.built_in_type)?;
-    let length = (field.max_string_length as usize).min(LONGEST_VALUE);
-    let scalar = match built_in {
-        BuiltInType::String => Variant::String("x".repeat(length).into()),
-        BuiltInType::ByteString => Variant::ByteString(vec![0; length].into()),
-        other => Variant::default_of(other),
-    };
-    if field.value_rank < 1 {
-        return Some(scalar);
-    }
-    let dimensions = &field.array_dimensions;
-    let count = dimensions.iter().try_fold(1_usize, |product, length| {
-        product.checked_mul(*length as usize)
-    });
-    let count = count.filter(|_| !dimensions.is_empty()).unwrap_or(0);
-    let count = count.min(LONGEST_VALUE / (length + 1));
-    let mut elements = Elements::empty(built_in);
-    for _ in 0..count {
-        elements.push(scalar.clone()).ok()?;
-    }
-    let array = match dimensions.len() {
-        0 | 1 => Array::new(elements),
-        _ => Array::matrix(elements, dimensions).ok()?,
-    };
-    Some(array.into())
 }

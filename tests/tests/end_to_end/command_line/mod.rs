@@ -15,6 +15,7 @@ mod mistakes;
 mod no_tcp;
 mod options;
 mod output;
+mod plant;
 mod presence;
 mod pubsub_config;
 mod readme;
