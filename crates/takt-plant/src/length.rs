@@ -62,15 +62,6 @@ pub(crate) fn check_fields(data_set: &PublishedDataSetDataType) -> Result<(), Un
     Ok(())
 }
 
-/// Returns true if the values of a DataSet have more than 16 MiB, as far as the metadata limits them.
-pub(crate) fn is_far_too_long(data_set: &PublishedDataSetDataType) -> bool {
-    let fields = data_set.data_set_meta_data.fields.iter();
-    let total = fields.fold(0_usize, |total, field| {
-        total.saturating_add(length_of(field).unwrap_or(0))
-    });
-    total > 16 << 20
-}
-
 /// Returns true if the value of a field without a Variable is that of an extension field, which never changes.
 fn is_extension(data_set: &PublishedDataSetDataType, field: &FieldMetaData) -> bool {
     let mut extensions = data_set.extension_fields.iter();

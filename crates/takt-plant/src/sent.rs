@@ -14,7 +14,6 @@ use crate::configuration::{PlantConfiguration, ValueOrigin};
 use crate::error::{ConfigurationFault, PlantError};
 use crate::identity::{PublisherKey, address_of_group, publisher, stays_on_host};
 use crate::instances::Instance;
-use crate::length::is_far_too_long;
 use crate::lines::Step;
 use crate::notes::Notes;
 use crate::payload::{FrameLength, Refused, frames};
@@ -121,19 +120,6 @@ impl Reading<'_, '_> {
         let mut seen: HashSet<*const PlantConfiguration> = HashSet::new();
         for Instance { configuration, .. } in instances {
             if !seen.insert(std::ptr::from_ref(*configuration)) {
-                continue;
-            }
-            let data_sets = &configuration.file.configuration.published_data_sets;
-            // The check makes such values.
-            if let Some(index) = data_sets.iter().position(is_far_too_long) {
-                let name = data_sets.get(index).map_or("", |it| it.name.as_str());
-                self.faults.push(ConfigurationFault {
-                    origin: configuration
-                        .origin(&[Step::Key("published_data_sets"), Step::Index(index)]),
-                    entry: visible(&named(name, index)),
-                    message: "its values have more than 16 MiB".to_owned(),
-                    help: "Divide the DataSet".to_owned(),
-                });
                 continue;
             }
             for mistake in check(&configuration.file) {

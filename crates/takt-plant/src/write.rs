@@ -93,7 +93,10 @@ impl ScenarioWriter<'_> {
         }
         for table in self.plant.written_tables("links") {
             let ends = table.fields.iter().find(|(key, _)| key == "ends");
-            let subject = ends.map_or_else(String::new, |(_, ends)| ends.replace('"', ""));
+            let subject = ends.map_or_else(String::new, |(_, ends)| {
+                let ends = ends.replace('"', "");
+                ends.trim_matches(['[', ']']).replace(", ", " \u{2013} ")
+            });
             let table = self.with_link_defaults(table, &subject);
             self.write_table(to, &table)?;
         }

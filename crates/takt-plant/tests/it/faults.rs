@@ -21,8 +21,8 @@ fn mistakes_in_the_network_file_have_their_place() {
     for (from, to, expected) in [
         (
             "version = 1\n",
-            "version = 1\nbridges = 3\n",
-            "line 2, column 1: `bridges` is not a field of a network file (did you mean `bounds`?)",
+            "version = 1\nlink = 3\n",
+            "line 2, column 1: `link` is not a field of a network file (did you mean `links`?)",
         ),
         (
             "version = 1\n",
@@ -37,7 +37,7 @@ fn mistakes_in_the_network_file_have_their_place() {
         (
             "ends = [\"x\", \"b\"]",
             "ends = [\"x\", \"bb\"]",
-            "line 3, column 44: there is no node `bb` (did you mean `b`?)",
+            "line 3, column 48: there is no node `bb` (did you mean `b`?)",
         ),
         (
             "node = \"b\"",
@@ -68,7 +68,7 @@ fn mistakes_in_the_network_file_have_their_place() {
         (
             "version = 1\n",
             "version = 1\npaths = [{ from = \"a\", to = \"b\", path = [\"a\", \"b\"] }]\n",
-            "line 2, column 46: no link joins `a` and `b`",
+            "line 2, column 47: no link joins `a` and `b`",
         ),
         (
             "version = 1\n",
@@ -188,7 +188,7 @@ fn parts_that_a_scenario_cannot_have_are_faults() {
         ),
         (
             WRITER.replace(field, "data_type = \"Double[300]\""),
-            "a.toml:9: Out/Fast: a message has 2432 B at most, and a frame has room for 1500 B: it is sent in several frames",
+            "a.toml:9: Out/Fast: a message has 2430 B at most, and a frame has room for 1500 B: it is sent in several frames",
         ),
         (
             WRITER.to_owned() + "key_frame_count = 0\n",

@@ -66,9 +66,9 @@ fn a_device_that_only_listens_gets_the_frames() {
 #[test]
 fn frames_without_a_receiver_are_on_the_first_link() {
     let elsewhere = READER.replace("00-01:10.6", "00-02:10.6");
-    let made = made_of(WRITER, &elsewhere).unwrap();
-    assert_eq!(made.flows.len(), 1);
-    assert_eq!(made.flows[0].subscriber, "x");
+    let filtered = made_of(WRITER, &elsewhere).unwrap();
+    assert_eq!(filtered.flows.len(), 1);
+    assert_eq!(filtered.flows[0].subscriber, "x");
     let flooded = PLANT.replace("version = 1\n", "version = 1\nmulticast = \"flooded\"\n");
     let files = [("a.toml", WRITER), ("b.toml", &elsewhere)];
     let made = made(&flooded, &files).unwrap();

@@ -12,9 +12,11 @@ use takt_ua::{DataValue, ExtensionObject};
 
 use super::mistake::Place;
 use super::tables::WRITERS;
-use crate::publisher::{FieldSource, PublishedField, WriterGroup, longest_value};
+use crate::publisher::{FieldSource, PublishedField, WriterGroup, longest_length, longest_value};
 use crate::time::Now;
 
+/// Greatest length of all values of a group for which messages are made, in bytes. More do not fit any message.
+const LONGEST_VALUES: usize = 16 << 20;
 /// Payload of an Ethernet frame, in bytes.
 const ETHERNET: usize = 1500;
 /// Length of a SecurityHeader with its MessageNonce, and of the signature, in bytes.
@@ -35,6 +37,14 @@ pub(super) fn check(
         max_network_message_size: 0,
         ..group.clone()
     };
+    if longest_values(group, data_sets) > LONGEST_VALUES {
+        place.error(
+            "max_network_message_size",
+            "the values of an interval have more than 16 MiB",
+            "Divide the DataSet, or lower max_string_length and the array dimensions",
+        );
+        return;
+    }
     let Some(lengths) = lengths(connection, &plain, data_sets) else {
         return;
     };
@@ -90,6 +100,18 @@ fn limit(address: &Address) -> usize {
         Address::Mqtt { .. } => 1 << 20,
         _ => 64 << 10,
     }
+}
+
+/// Returns the greatest length of all values of a group in bytes, about.
+fn longest_values(group: &WriterGroupDataType, data_sets: &[PublishedDataSetDataType]) -> usize {
+    let of_writer = |writer: &DataSetWriterDataType| {
+        let data_set = data_sets.iter().find(|it| it.name == writer.data_set_name);
+        let fields = data_set.map(|it| &it.data_set_meta_data.fields);
+        let lengths = fields.into_iter().flatten().map(longest_length);
+        lengths.fold(0_usize, usize::saturating_add)
+    };
+    let writers = group.data_set_writers.iter().map(of_writer);
+    writers.fold(0, usize::saturating_add)
 }
 
 /// Returns the lengths of the first messages of a group.

@@ -6,6 +6,22 @@ use takt_ua::{Array, BuiltInType, Elements, Variant};
 /// Greatest length of a value that is made; more do not fit any message.
 const LONGEST_VALUE: usize = 4 << 20;
 
+/// Returns the greatest length of a field's value in bytes, about: without lengths of texts and arrays, and without types. Texts of
+/// any length, and arrays of any length, have none.
+pub fn longest_length(field: &FieldMetaData) -> usize {
+    let built_in = BuiltInType::from_u8(field.built_in_type);
+    let length = match built_in.and_then(BuiltInType::encoded_size) {
+        Some(size) => size,
+        None => field.max_string_length as usize,
+    };
+    match field.value_rank {
+        ..1 => length,
+        _ if field.array_dimensions.is_empty() => 0,
+        _ => (field.array_dimensions.iter())
+            .fold(length, |product, one| product.saturating_mul(*one as usize)),
+    }
+}
+
 /// Returns the longest value that the metadata of a field allows, of at most 4 MiB. Texts of any length, and arrays of any length,
 /// are empty. `None` if elements of the type have no array.
 pub fn longest_value(field: &FieldMetaData) -> Option<Variant> {

@@ -17,7 +17,7 @@ mod uadp;
 mod writer_group;
 
 pub use data_set_writer::DataSetWriter;
-pub use longest_value::longest_value;
+pub use longest_value::{longest_length, longest_value};
 pub use output::{KeptMessage, Output, Reserved};
 pub(crate) use protection::Protection;
 pub use simulation::SimulatedValues;

@@ -98,7 +98,7 @@ fn mistakes_are_shown_in_the_network_file() {
     let error = plain(&sandbox.run(&from).expect_failure());
     assert!(
         error.contains(
-            "plant.toml: line 36, column 9: there is no node `bridge3` (did you mean `bridge2`?)"
+            "plant.toml: line 34, column 9: there is no node `bridge3` (did you mean `bridge2`?)"
         ),
         "{error}"
     );
