@@ -6,9 +6,10 @@ use takt_scenario::toml_text::visible;
 use takt_scenario::{NodeIndex, NodeKind, PlantFile, PlantMulticast};
 
 use crate::error::PlantError;
-use crate::heard::{HeardReader, Receivers};
+use crate::heard::HeardReader;
 use crate::identity::is_multicast;
 use crate::notes::Notes;
+use crate::receivers::Receivers;
 use crate::routes::{Route, Routes};
 use crate::sent::SentGroup;
 

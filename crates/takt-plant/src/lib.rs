@@ -94,6 +94,7 @@ mod lines;
 mod notes;
 mod payload;
 mod plant;
+mod receivers;
 mod routes;
 mod sent;
 mod timing;

@@ -6,10 +6,11 @@ use takt_scenario::{Duration, PlantFile, ScenarioFile};
 use crate::configuration::{PlantConfiguration, ValueOrigin};
 use crate::error::PlantError;
 use crate::flow::{SentFrames, sent_frames};
-use crate::heard::{HeardReader, heard_readers, receivers};
+use crate::heard::{HeardReader, heard_readers};
 use crate::instances::instances;
 use crate::launch_check::check_launches;
 use crate::notes::{Notes, PlantAssumption, PlantWarning};
+use crate::receivers::receivers;
 use crate::sent::{SentGroup, sent_groups};
 use crate::write::ScenarioWriter;
 
