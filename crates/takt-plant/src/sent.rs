@@ -110,7 +110,7 @@ struct Reading<'p, 'n> {
     plant: &'p PlantFile,
     notes: &'n mut Notes,
     faults: Vec<ConfigurationFault>,
-    /// Whether each entry of `writer_groups` has its group.
+    /// True for the entries of `writer_groups` whose group is found.
     used: Vec<bool>,
 }
 

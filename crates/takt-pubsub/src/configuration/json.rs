@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_configuration_is_refused() {
+    fn other_files_are_refused() {
         for (text, expected) in [
             ("", "the file cannot be decoded: not JSON"),
             ("{}", "the file is no object with the fields"),

@@ -60,8 +60,8 @@ fn a_plant_has_bounds_that_no_simulation_exceeds() {
     // The standard output has the same text.
     let printed = sandbox.run(&from).expect_success();
     assert_eq!(
-        printed,
-        fs::read_to_string(&cell).unwrap().trim_end().to_owned() + "\n"
+        printed.trim_end(),
+        fs::read_to_string(&cell).unwrap().trim_end()
     );
     for model in ["linux", "ieee"] {
         let simulated = [
