@@ -17,6 +17,7 @@ mod multicast;
 mod no_tcp;
 mod options;
 mod output;
+mod plant;
 mod presence;
 mod pubsub_config;
 mod readme;
