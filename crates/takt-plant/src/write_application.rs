@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use takt_scenario::toml_text::{quoted, visible};
 
-use crate::flow::{Destination, SentFrames};
+use crate::flow::Destination;
 use crate::lines::Step;
 use crate::sent::SentGroup;
 use crate::write::ScenarioWriter;

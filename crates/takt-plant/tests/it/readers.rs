@@ -1,7 +1,5 @@
 //! Readers by their identity, and receivers by their address.
 
-use takt_scenario::Scenario;
-
 use crate::support::{PLANT, READER, WRITER, configuration, made, made_of};
 
 fn warnings(writer: &str, reader: &str) -> Vec<String> {
