@@ -26,7 +26,7 @@ mod writers;
 use takt_ua::structures::PubSubConfiguration2DataType;
 
 pub use mistake::{ConfigurationMistake, MistakeSeverity};
-pub(crate) use sizes::{SECURITY, longest_value};
+pub(crate) use sizes::SECURITY;
 
 use crate::configuration::ConfigurationFile;
 use crate::link_times::RECEIVE_TIMES;

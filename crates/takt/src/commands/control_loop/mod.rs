@@ -306,7 +306,7 @@ fn apply_command(
     application.txtime?;
     let node = match request.end {
         LoopEnd::Publisher => application.publisher,
-        LoopEnd::Loopback => application.receiver.node(),
+        LoopEnd::Loopback => application.receiver.loopback()?,
     };
     let node = file.scenario().nodes.get(node.0)?.name.as_str();
     let settings = request.control.settings.iter();
