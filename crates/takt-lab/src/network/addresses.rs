@@ -1,7 +1,7 @@
 //! Addresses of a scenario's flows and devices. All are functions of the scenario.
 
 use takt_link::MacAddress;
-use takt_scenario::{FlowSource, PortIndex};
+use takt_scenario::{ApplicationIndex, FlowSource, PortIndex};
 
 /// Returns the Ethernet group of an application's messages: `there` to its loopback, or back. Each application has two groups from
 /// `01-00-5E-00-54-01` on.
@@ -15,8 +15,12 @@ pub(crate) fn group(application: usize, there: bool) -> MacAddress {
 /// Returns the PublisherIds of an application: that of its Publisher, and that of its loopback.
 #[must_use]
 pub fn publisher_ids(application: usize) -> (u64, u64) {
-    let first = 2 * application as u64 + 1;
-    (first, first + 1)
+    let application = ApplicationIndex(application);
+    let id = |source: FlowSource| source.publisher_id().unwrap_or_default();
+    (
+        id(FlowSource::Publish(application)),
+        id(FlowSource::Return(application)),
+    )
 }
 
 /// Returns the destination address of the frames of a flow. It is unique in a scenario, so bridges forward each flow on its own path.
@@ -50,7 +54,7 @@ fn low_bytes(number: usize) -> [u8; 2] {
 mod tests {
     use std::collections::HashSet;
 
-    use takt_scenario::{ApplicationIndex, CrossTrafficIndex};
+    use takt_scenario::CrossTrafficIndex;
 
     use super::*;
 

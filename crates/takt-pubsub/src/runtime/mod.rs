@@ -39,6 +39,7 @@ use crate::action::offers_actions;
 use crate::check;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
+use crate::monitor::{FlowDirection, ReaderWatches, SendingWatch};
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -290,7 +291,7 @@ impl PubSub {
         let link = writer_group_link(connection, group, &options.link).map_err(within)?;
         let meta_data = meta_data_links(connection, group, &options.link).map_err(within)?;
         let data_sets = &configuration.published_data_sets;
-        let engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
+        let mut engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
         let settings: Option<UadpWriterGroupMessageDataType> =
             group.message_settings.decode_as().ok();
         let launch_times = link.options.launch_times.is_some();
@@ -298,6 +299,10 @@ impl PubSub {
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let name = format!("{}/{}", connection.name, group.name);
+        let flow = options.watched.of(FlowDirection::Sending, &name);
+        if let Some(flow) = flow {
+            engine.set_longest_message(Some(flow.description().longest_message));
+        }
         let security_group_ids = engine.security_group_id().map(str::to_owned);
         let thread = PublisherThread {
             group: engine,
@@ -316,6 +321,7 @@ impl PubSub {
                 .publishing
                 .raised(rank(configuration, group.priority)),
             watch_start: options.publishing_watch.clone(),
+            flow: flow.cloned().map(SendingWatch::new),
             timing: Timing::new(settings.as_ref(), interval, launch_times),
             commands: receiver,
             problems: self.problems.sender(&name),
@@ -355,6 +361,16 @@ impl PubSub {
             let meta_data = meta_data.into_iter().chain(shared).collect();
             subscriber.set_reader_links(reader, data, meta_data);
         }
+        let mut flows = ReaderWatches::default();
+        let readers = connection.reader_groups.iter();
+        let readers = readers.flat_map(|group| &group.data_set_readers);
+        for (index, reader) in readers.enumerate() {
+            let name = format!("{}/{}", connection.name, reader.name);
+            if let Some(flow) = options.watched.of(FlowDirection::Receiving, &name) {
+                subscriber.set_longest_message(index, Some(flow.description().longest_message));
+                flows.add(reader.name.as_str(), flow.clone());
+            }
+        }
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let security_group_ids = subscriber.security_group_ids().map(str::to_owned).collect();
@@ -369,6 +385,7 @@ impl PubSub {
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,
+            flows,
             commands: receiver,
             problems: self.problems.sender(connection.name.as_str()),
             status: status.clone(),

@@ -47,6 +47,7 @@ impl Subscriber {
                 false => Err(ReceiveError::NotExpected),
             };
         }
+        let wanted = self.with_right_length(wanted, &message, bytes.len(), &mut errors);
         let signature_length = protection.map_or(0, |_| SIGNATURE_LENGTH);
         let mut accepted = Vec::new();
         let (mut declined, mut claimed, mut is_mended) = (false, false, false);
@@ -246,6 +247,33 @@ impl Subscriber {
                 && reader.wants(message, origin)
         });
         wanting.map(|(index, _)| index).collect()
+    }
+
+    /// Returns those of the readers whose messages may be as long. A message on the fast path has the length of the first one,
+    /// which came through here.
+    fn with_right_length(
+        &self,
+        mut wanted: Vec<usize>,
+        message: &NetworkMessageRef<'_>,
+        found: usize,
+        errors: &mut Vec<ReceiveError>,
+    ) -> Vec<usize> {
+        // Announcements of metadata belong to no flow.
+        if message.network_message_type != NetworkMessageType::DataSetMessage {
+            return wanted;
+        }
+        wanted.retain(|index| {
+            let reader = self.readers.get(*index);
+            let longest = reader.and_then(|reader| Some((reader, reader.longest?)));
+            let too_long = longest.filter(|(_, longest)| found > *longest);
+            errors.extend(too_long.map(|(reader, longest)| ReceiveError::Length {
+                reader: reader.name().to_owned(),
+                longest,
+                found,
+            }));
+            too_long.is_none()
+        });
+        wanted
     }
 
     /// Passes a DataSetMessage to the reader; returns true if it has accepted it, `None` if it is not for it.

@@ -31,6 +31,7 @@ use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
 use super::pubsub::running::{Running, connect, explain_start, refuse_stray_user, runtime_options};
+use super::pubsub::watchdog::Watchdog;
 use crate::arguments::{ControlLoopArguments, Given, PublishArguments};
 use crate::output::joined;
 use crate::server_interrupt;
@@ -76,7 +77,13 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         })?;
         return control_loop::publish(arguments, content);
     }
-    given.refuse::<ControlLoopArguments>(&["json", "force", "why", "above"], |option| {
+    let with_scenario = arguments.watchdog.scenario.is_some();
+    let also = ["json", "force", "why", "above", "field"];
+    let also = match with_scenario {
+        true => &also[..],
+        false => &also[..4],
+    };
+    given.refuse::<ControlLoopArguments>(also, |option| {
         (
             format!("{option} is for a scenario, and {file} is a PubSub configuration"),
             "`takt publish --help` lists the options for each of them.".to_owned(),
@@ -109,6 +116,15 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
     let mut nowhere = |_: SubscribedField<'_>| None;
     let mut options = runtime_options(&arguments.run)?;
     let launch_faults = check_ports(&configuration, &options.link, arguments.control.force)?;
+    let watchdog = Watchdog::of(
+        &arguments.watchdog,
+        &arguments.control.settings,
+        &configuration,
+        arguments.run.share.group.as_deref(),
+    )?;
+    if let Some(watchdog) = &watchdog {
+        options.watched = watchdog.flows().clone();
+    }
     let recorder = match arguments.control.why {
         true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
@@ -127,7 +143,8 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         &arguments.run,
         interrupt,
         PushTarget::new("publisher", Some(&configuration)),
-    )?;
+    )?
+    .with_watchdog(watchdog);
     if running.pub_sub.writer_groups().next().is_none() {
         return Err(explain::with_help(
             format!(
@@ -148,13 +165,15 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         }
         if live {
             let groups = running.pub_sub.writer_groups();
-            let rows: Vec<_> = groups.map(|group| row(&group)).collect();
+            let flows = running.watchdog().map(Watchdog::rows);
+            let rows = groups.map(|group| row(&group));
+            let rows: Vec<_> = rows.chain(flows.unwrap_or_default()).collect();
             output::written(running.screen.show(&rows));
         }
         running.wait();
     }
     running.stop();
-    let rows: Vec<_> = running
+    let rows: Vec<String> = running
         .pub_sub
         .writer_groups()
         .map(|group| match arguments.control.json {
@@ -166,6 +185,12 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
             false => row(&group),
         })
         .collect();
+    let flows = match (running.watchdog(), arguments.control.json) {
+        (None, _) => Vec::new(),
+        (Some(watchdog), true) => watchdog.objects().iter().map(Value::to_string).collect(),
+        (Some(watchdog), false) => watchdog.rows(),
+    };
+    let rows: Vec<String> = rows.into_iter().chain(flows).collect();
     match live {
         true => output::written(running.screen.show(&rows)),
         false => rows.iter().for_each(output::line),

@@ -1,0 +1,122 @@
+//! The flow of a component.
+
+use takt_pubsub::monitor::FlowDirection;
+use takt_scenario::{FlowSource, Scenario, WRITER_GROUP_ID};
+use takt_ua::Variant;
+use takt_wire::PublisherId;
+
+use crate::components::Component;
+use crate::error::WatchError;
+
+/// Refuses given names that nothing has.
+pub(crate) fn check_names(
+    given: &[(String, String)],
+    components: &[Component],
+    scenario: &Scenario,
+) -> Result<(), WatchError> {
+    for (component, flow) in given {
+        if !components.iter().any(|it| has_name(it, component)) {
+            return Err(WatchError::UnknownName {
+                what: "component",
+                name: component.clone(),
+                known: components.iter().map(|it| it.name.clone()).collect(),
+            });
+        }
+        if source_of(scenario, flow).is_none() {
+            return Err(WatchError::UnknownName {
+                what: "flow",
+                name: flow.clone(),
+                known: names(scenario),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the flow of a component.
+pub(crate) fn flow_of(
+    component: &Component,
+    scenario: &Scenario,
+    given: &[(String, String)],
+) -> Result<FlowSource, WatchError> {
+    let given = given.iter().find(|(name, _)| has_name(component, name));
+    let by_option = given.and_then(|(_, flow)| source_of(scenario, flow));
+    let own = std::iter::once(&component.name).chain(&component.names);
+    let mut own = own.filter(|name| !name.is_empty());
+    by_option
+        .or_else(|| own.find_map(|name| source_of(scenario, name)))
+        .or_else(|| by_node(component, scenario))
+        .or_else(|| by_identity(component, scenario))
+        .ok_or_else(|| WatchError::NoFlow {
+            component: component.name.clone(),
+            identity: identity(component),
+            known: names(scenario),
+        })
+}
+
+fn has_name(component: &Component, name: &str) -> bool {
+    component.name == name || component.names.iter().any(|own| own == name)
+}
+
+/// Returns the flow of applications with this name. Cross traffic is no PubSub.
+fn source_of(scenario: &Scenario, name: &str) -> Option<FlowSource> {
+    sources(scenario).find(|source| scenario.flow_name(*source) == name)
+}
+
+/// Returns the flow with the name `NODE/GROUP`, whose node is the one that sends it, or `NODE/GROUP to NODE`: scenarios that are made
+/// of configurations have such names. Several such flows are those of one message to several receivers, and are alike for its
+/// sender.
+fn by_node(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
+    if component.direction != FlowDirection::Sending {
+        return None;
+    }
+    let group = component.names.first().filter(|name| !name.is_empty())?;
+    sources(scenario).find(|source| {
+        let FlowSource::Publish(id) = source else {
+            return false;
+        };
+        let application = scenario.applications.get(id.0);
+        let node = application.and_then(|it| scenario.nodes.get(it.publisher.0));
+        let name = node.map(|node| format!("{}/{group}", node.name));
+        let found = scenario.flow_name(*source);
+        name.is_some_and(|name| found == name || found.starts_with(&format!("{name} to ")))
+    })
+}
+
+/// Returns the flow with the identity that Takt gives the messages of a scenario.
+fn by_identity(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
+    let id = match PublisherId::from_variant(&component.publisher_id)? {
+        PublisherId::Byte(id) => id.into(),
+        PublisherId::UInt16(id) => id.into(),
+        PublisherId::UInt32(id) => id.into(),
+        PublisherId::UInt64(id) => id,
+        PublisherId::String(_) => return None,
+    };
+    let mut sources = sources(scenario);
+    let found = sources.find(|source| source.publisher_id() == Some(id));
+    found.filter(|_| component.writer_group_id == WRITER_GROUP_ID)
+}
+
+fn sources(scenario: &Scenario) -> impl Iterator<Item = FlowSource> + '_ {
+    let sources = scenario.flows().iter().map(|flow| flow.source);
+    sources.filter(|source| !matches!(source, FlowSource::Cross(_)))
+}
+
+fn names(scenario: &Scenario) -> Vec<String> {
+    let names = sources(scenario).map(|source| scenario.flow_name(source));
+    names.collect()
+}
+
+fn identity(component: &Component) -> String {
+    let group = match component.writer_group_id {
+        0 => "any WriterGroupId".to_owned(),
+        id => format!("WriterGroupId {id}"),
+    };
+    match &component.publisher_id {
+        Variant::Empty => format!("any PublisherId and {group}"),
+        id => match PublisherId::from_variant(id) {
+            Some(id) => format!("PublisherId {id} and {group}"),
+            None => group,
+        },
+    }
+}

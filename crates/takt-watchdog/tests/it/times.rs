@@ -1,0 +1,116 @@
+//! Proven times of flows, and those that are not proven.
+
+use std::time::Duration;
+
+use takt_calculus::Realisation;
+use takt_pubsub::monitor::{ClockAgreement, FlowDescription, FlowDirection};
+use takt_watchdog::{WatchError, WatchOptions, watched_flows};
+
+use crate::support::{configuration, flows, scenario};
+
+const MICRO: Duration = Duration::from_micros(1);
+
+fn received(options: &WatchOptions, address: &str) -> FlowDescription {
+    let configuration = configuration(&[("ADDRESS", address)]);
+    let flows = watched_flows(&configuration, &scenario(&[("46 B", "60 B")]), options).unwrap();
+    let flow = flows.of(FlowDirection::Receiving, "In/Spindle").unwrap();
+    flow.description().clone()
+}
+
+#[test]
+fn times_follow_from_bound_and_threads() {
+    let flows = flows(&[], &[]).unwrap();
+    let sent = flows.of(FlowDirection::Sending, "Out/Spindle").unwrap();
+    let sent = sent.description();
+    assert_eq!(sent.sending, Some(100 * MICRO));
+    assert_eq!((sent.delay, sent.interval, sent.clocks), (None, None, None));
+    assert_eq!(sent.cycle, Duration::from_millis(10));
+    let received = flows.of(FlowDirection::Receiving, "In/Spindle").unwrap();
+    let received = received.description();
+    // The frame of 88 B takes 704 ns on each of two links, without anything in its way. The threads are late by 100 µs, always, and by
+    // 10 to 60 µs; a Timestamp has 100 ns.
+    let delay = Duration::from_nanos(2 * 704 + 100_000 + 60_000 + 100);
+    assert_eq!(received.delay, Some(delay));
+    // Threads may also be in time.
+    assert_eq!(received.interval, Some(160 * MICRO));
+    assert_eq!((received.sending, received.clocks), (None, None));
+    assert!(received.reservations.is_empty());
+}
+
+#[test]
+fn clocks_agree_on_one_host_or_as_stated() {
+    let usual = WatchOptions::default();
+    let stated = WatchOptions {
+        clocks_within: Some(2 * MICRO),
+        ..WatchOptions::default()
+    };
+    let ethernet = crate::support::ETHERNET;
+    assert_eq!(received(&usual, ethernet).clocks, None);
+    let found = received(&stated, ethernet);
+    assert_eq!(found.clocks, Some(ClockAgreement::Stated(2 * MICRO)));
+    // The bound has room for the difference.
+    let without = received(&usual, ethernet).delay.unwrap();
+    assert_eq!(found.delay, Some(without + 2 * MICRO));
+    let local = "opc.udp://127.0.0.1:4840";
+    for options in [&usual, &stated] {
+        let found = received(options, local);
+        assert_eq!(found.clocks, Some(ClockAgreement::SameHost));
+    }
+    assert_eq!(received(&usual, "opc.udp://239.0.0.1:4840").clocks, None);
+    let lo = "opc.udp://239.0.0.1:4840\"\nnetwork_interface = \"lo";
+    assert_eq!(received(&usual, lo).clocks, Some(ClockAgreement::SameHost));
+}
+
+/// Returns the reasons why a scenario proves nothing, and checks that they are reservations if the user wants no proof.
+fn unproven(replaced: &[(&str, &str)]) -> Vec<String> {
+    let error = flows(&[], replaced).unwrap_err();
+    let WatchError::Unproven { reasons, .. } = error else {
+        panic!("{error}");
+    };
+    let options = WatchOptions {
+        allow_unproven: true,
+        ..WatchOptions::default()
+    };
+    let flows = watched_flows(&configuration(&[]), &scenario(replaced), &options).unwrap();
+    let flow = flows.iter().next().unwrap();
+    assert_eq!(flow.description().reservations, reasons);
+    reasons
+}
+
+#[test]
+fn threads_that_are_never_late_prove_nothing() {
+    let never = [("wake_up_latency = \"100 us\"", "wake_up_latency = \"0 us\"")];
+    assert_eq!(
+        unproven(&never),
+        ["the scenario says that threads on press are never late (wake_up_latency is 0)"]
+    );
+}
+
+#[test]
+fn an_infinite_bound_is_refused_with_its_reason() {
+    let overload = "[[cross_traffic]]\nname = \"more\"\nfrom = \"press\"\nto = \"robot\"\npayload = \"1500 B\"\nrate = \"1.1 Gbit/s\"\npcp = 3\n\n[[applications]]";
+    let reasons = unproven(&[("[[applications]]", overload)]);
+    assert_eq!(reasons.len(), 1);
+    assert!(
+        reasons[0].starts_with("its delay has no bound: "),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn gates_of_the_kernel_are_not_those_of_the_proof() {
+    let gates = "[disciplines.strict]\nscheduler = \"taprio\"\nentries = [{ gates = [\"A\"], interval = \"200 us\" }, { gates = [\"B\"], interval = \"300 us\" }]\n";
+    let replaced = [("[disciplines.strict]\nscheduler = \"mqprio\"\n", gates)];
+    let reasons = unproven(&replaced);
+    assert!(
+        reasons[0].starts_with("gates: sch_taprio in software"),
+        "{reasons:?}"
+    );
+    let options = WatchOptions {
+        realisation: Realisation::Software { driver_queue: 1 },
+        ..WatchOptions::default()
+    };
+    let flows = watched_flows(&configuration(&[]), &scenario(&replaced), &options).unwrap();
+    let flow = flows.of(FlowDirection::Receiving, "In/Spindle").unwrap();
+    assert!(flow.description().interval > Some(300 * MICRO));
+}
