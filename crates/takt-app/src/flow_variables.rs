@@ -29,8 +29,8 @@ const MICROSECOND: Unit = Unit::new("B98", "\u{b5}s", "microsecond");
 /// | `Flows/FLOW/Delay/Share`, `Near`, `Late` | as in [`TimeFigures`](takt_pubsub::monitor::TimeFigures) |
 ///
 /// `Interval` and `Sending` have the same Variables as `Delay`. `Proven`, `Share`, `Near` and `Late` are left out if nothing is proven. A
-/// share is UncertainInitialValue until something is measured. A `/` in the name of a flow is a `.` in the path; equal names get
-/// numbers.
+/// share is UncertainInitialValue until something is measured. A `/`, `#` or `:` in the name of a flow is a `.` in the path;
+/// equal names get numbers.
 #[must_use]
 pub fn flow_variables(flows: &WatchedFlows) -> Vec<Variable> {
     let (count, greatest, named, late) = (flows.len(), flows.clone(), flows.clone(), flows.clone());
@@ -67,7 +67,8 @@ pub fn flow_variables(flows: &WatchedFlows) -> Vec<Variable> {
 
 /// Returns the path of a flow; equal names get numbers.
 fn path_of(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let name = match name.replace('/', ".") {
+    // A slash would divide the path, and the others are for the Provider's own nodes.
+    let name = match name.replace(['/', '#', ':'], ".") {
         empty if empty.is_empty() => "Flow".to_owned(),
         name => name,
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds_with};
-use takt_pubsub::monitor::{ClockAgreement, FlowDescription, FlowDirection};
+use takt_pubsub::monitor::{CommonClock, FlowDescription, FlowDirection};
 use takt_scenario::{BoundsModel, Distribution, FlowSource, Frame, Node, Scenario};
 
 use crate::components::Component;
@@ -72,8 +72,8 @@ impl<'a> ScenarioTimes<'a> {
             });
         }
         let clocks = match (component.stays_on_host(), options.clocks_within) {
-            (true, _) => Some(ClockAgreement::SameHost),
-            (false, stated) => stated.map(ClockAgreement::Stated),
+            (true, _) => Some(CommonClock::SameHost),
+            (false, stated) => stated.map(CommonClock::Stated),
         };
         let times = self.bounds.one_way(scenario, source, Frame::SHORTEST);
         let times = times.as_ref().filter(|_| is_receiving);
@@ -82,7 +82,7 @@ impl<'a> ScenarioTimes<'a> {
         let delay = times.and_then(|times| duration(&times.delay));
         // With a txtime, the message is made that much before it is sent, and has its Timestamp then.
         let ahead = nanos(found.txtime.unwrap_or_default());
-        let error = clocks.map_or(Duration::ZERO, ClockAgreement::error);
+        let error = clocks.map_or(Duration::ZERO, CommonClock::error);
         let after_link = ahead + most(latency) + TIMESTAMP_RESOLUTION + error;
         Ok(FlowDescription {
             name: scenario.flow_name(source),

@@ -374,11 +374,12 @@ fn a_message_that_the_scenario_does_not_have_is_refused() {
         ],
     );
     let refused = |file: &str, more: &[&str]| {
-        let command = match file == to_publish {
-            true => ["publish", file, "--simulate", "--scenario", &plant].as_slice(),
-            false => ["subscribe", file, "--scenario", &plant].as_slice(),
+        let values: &[&str] = match file == to_publish {
+            true => &["publish", file, "--simulate"],
+            false => &["subscribe", file],
         };
-        let run = sandbox.run(&[command, &["--for", "1s"], more].concat());
+        let common = ["--scenario", &plant, "--for", "1s"];
+        let run = sandbox.run(&[values, &common, more].concat());
         plain(&run.expect_failure())
     };
     let payload = format!("applications.press.payload={} B", right - 1);

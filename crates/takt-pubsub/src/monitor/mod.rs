@@ -21,6 +21,6 @@ pub use log::{FlowCause, FlowLog, FlowReport};
 pub use observer::{ReaderWatches, WatchingObserver};
 pub use watch::{ReceivingWatch, SendingWatch};
 pub use watched_flow::{
-    ClockAgreement, FlowDescription, FlowDirection, FlowFigures, WatchedFlow, WatchedFlows,
+    CommonClock, FlowDescription, FlowDirection, FlowFigures, WatchedFlow, WatchedFlows,
 };
 pub use watched_time::{TimeFigures, WatchedQuantity};

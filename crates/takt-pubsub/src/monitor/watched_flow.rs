@@ -17,7 +17,7 @@ pub enum FlowDirection {
 
 /// Reason why the clocks of sender and receiver are known to agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClockAgreement {
+pub enum CommonClock {
     /// Both are on this host, and read one clock.
     SameHost,
     /// The user states that they differ by at most this time, for example because PTP measures it. Nothing checks it but
@@ -25,7 +25,7 @@ pub enum ClockAgreement {
     Stated(Duration),
 }
 
-impl ClockAgreement {
+impl CommonClock {
     /// Returns the greatest difference of the clocks.
     #[must_use]
     pub const fn error(self) -> Duration {
@@ -65,7 +65,7 @@ pub struct FlowDescription {
     /// Longest [`WatchedQuantity::Sending`]; `None` if nothing is proven.
     pub sending: Option<Duration>,
     /// Reason why delays can be measured; `None` if nobody knows whether the clocks agree. Then no delay is measured.
-    pub clocks: Option<ClockAgreement>,
+    pub clocks: Option<CommonClock>,
     /// Reasons why the proven times may not hold here, in words.
     pub reservations: Vec<String>,
     /// Share of a proven time from which on a message counts as near its bound, for example 0.8.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use takt_pubsub::monitor::{
-    ClockAgreement, FlowCause, FlowDescription, FlowDirection, FlowLog, ReaderWatches,
-    ReceivingWatch, SendingWatch, WatchedFlows, WatchedQuantity, WatchingObserver,
+    CommonClock, FlowCause, FlowDescription, FlowDirection, FlowLog, ReaderWatches, ReceivingWatch,
+    SendingWatch, WatchedFlows, WatchedQuantity, WatchingObserver,
 };
 use takt_pubsub::{Now, PublishError, ReceiveError};
 use takt_ua::enumerations::{MessageSecurityMode, PubSubState};
@@ -31,7 +31,7 @@ fn description(direction: FlowDirection) -> FlowDescription {
     }
 }
 
-fn receiving(clocks: Option<ClockAgreement>) -> (WatchedFlows, ReceivingWatch) {
+fn receiving(clocks: Option<CommonClock>) -> (WatchedFlows, ReceivingWatch) {
     let flows = WatchedFlows::new([FlowDescription {
         clocks,
         ..description(FlowDirection::Receiving)
@@ -107,7 +107,7 @@ fn a_delay_needs_clocks_that_agree() {
     let quantities = figures.times.iter().map(|time| time.quantity);
     assert_eq!(quantities.collect::<Vec<_>>(), [WatchedQuantity::Interval]);
 
-    let stated = Some(ClockAgreement::Stated(MS));
+    let stated = Some(CommonClock::Stated(MS));
     let (flows, mut watch) = receiving(stated);
     let mut step = |arrives: u64, sent: i64| {
         watch.received(clocks.at(arrives), 0, Some(clocks.date(sent)));
@@ -313,7 +313,7 @@ fn a_watched_flow_allocates_nothing() {
     takt_malloc::alone(|| {
         let mut setup = Setup::new(&[Variant::UInt32(0)]);
         let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
-        let same_host = Some(ClockAgreement::SameHost);
+        let same_host = Some(CommonClock::SameHost);
         let received = FlowDescription {
             clocks: same_host,
             ..description(FlowDirection::Receiving)

@@ -19,7 +19,8 @@ fn a_longer_message_is_refused_with_both_lengths() {
     // Bounds hold for shorter messages.
     flows(&[], &[("46 B", "1000 B")]).unwrap();
     let array = [("\"Double\", published", "\"Double[10]\", published")];
-    let found = length() + 9 * 8;
+    // An array has its length before its elements.
+    let found = length() + 4 + 9 * 8;
     assert_eq!(
         refused(&array, &[]),
         format!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_calculus::Realisation;
-use takt_pubsub::monitor::{ClockAgreement, FlowDescription, FlowDirection};
+use takt_pubsub::monitor::{CommonClock, FlowDescription, FlowDirection};
 use takt_watchdog::{WatchError, WatchOptions, watched_flows};
 
 use crate::support::{configuration, flows, scenario};
@@ -47,18 +47,18 @@ fn clocks_agree_on_one_host_or_as_stated() {
     let ethernet = crate::support::ETHERNET;
     assert_eq!(received(&usual, ethernet).clocks, None);
     let found = received(&stated, ethernet);
-    assert_eq!(found.clocks, Some(ClockAgreement::Stated(2 * MICRO)));
+    assert_eq!(found.clocks, Some(CommonClock::Stated(2 * MICRO)));
     // The bound has room for the difference.
     let without = received(&usual, ethernet).delay.unwrap();
     assert_eq!(found.delay, Some(without + 2 * MICRO));
     let local = "opc.udp://127.0.0.1:4840";
     for options in [&usual, &stated] {
         let found = received(options, local);
-        assert_eq!(found.clocks, Some(ClockAgreement::SameHost));
+        assert_eq!(found.clocks, Some(CommonClock::SameHost));
     }
     assert_eq!(received(&usual, "opc.udp://239.0.0.1:4840").clocks, None);
     let lo = "opc.udp://239.0.0.1:4840\"\nnetwork_interface = \"lo";
-    assert_eq!(received(&usual, lo).clocks, Some(ClockAgreement::SameHost));
+    assert_eq!(received(&usual, lo).clocks, Some(CommonClock::SameHost));
 }
 
 /// Returns the reasons why a scenario proves nothing, and checks that they are reservations if the user wants no proof.
