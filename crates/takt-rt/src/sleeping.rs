@@ -19,6 +19,9 @@ const LONGEST_SLEEP: i64 = 1_000_000_000;
 /// Changes of the difference up to this are no steps, in nanoseconds: it is several times the resolution of the clocks.
 const TOLERANCE: i64 = 1000;
 
+/// Most readings that determine a step: a thread rarely waits in all of them.
+const READINGS_OF_A_STEP: usize = 16;
+
 /// Sleeps until `nanos` on `clock`, and returns the time afterwards. The thread wakes up `spin` earlier and spins until then.
 ///
 /// Signals do not end the sleep. If the clock is set during it (`Realtime`, `Tai`), the sleep ends when the time has passed that
@@ -78,6 +81,56 @@ pub(crate) struct Reading {
     pub(crate) step: Option<i64>,
 }
 
+/// Time of a clock between two times of CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    now: i64,
+    /// Time of CLOCK_MONOTONIC, read after `now`.
+    monotonic: i64,
+    /// Least and greatest possible difference. They are far apart if the thread waited between two of the three readings.
+    difference: (i64, i64),
+}
+
+impl Compared {
+    #[inline]
+    fn read(clock: Clock, clocks: &mut impl Clocks) -> Self {
+        let before = clocks.nanos(Clock::Monotonic);
+        let now = clocks.nanos(clock);
+        let monotonic = clocks.nanos(Clock::Monotonic);
+        Self {
+            now,
+            monotonic,
+            difference: (now.saturating_sub(monotonic), now.saturating_sub(before)),
+        }
+    }
+
+    /// Returns the least change from the known limits of the difference; `None` if it is no step.
+    #[inline]
+    fn step_from(&self, (least, greatest): (i64, i64)) -> Option<i64> {
+        let read = self.difference;
+        if read.0 > greatest.saturating_add(TOLERANCE) {
+            Some(read.0.saturating_sub(greatest))
+        } else if read.1 < least.saturating_sub(TOLERANCE) {
+            Some(read.1.saturating_sub(least))
+        } else {
+            None
+        }
+    }
+
+    /// Reads again until the limits of the difference are close, so that the size of a step is true.
+    #[cold]
+    fn narrowed(mut self, clock: Clock, clocks: &mut impl Clocks) -> Self {
+        for _ in 1..READINGS_OF_A_STEP {
+            let (least, greatest) = self.difference;
+            if greatest.saturating_sub(least) <= TOLERANCE {
+                break;
+            }
+            self = Self::read(clock, clocks);
+        }
+        self
+    }
+}
+
 /// A clock and the limits of its difference from CLOCK_MONOTONIC.
 #[derive(Debug, Clone)]
 pub(crate) struct SettableClock {
@@ -105,19 +158,17 @@ impl SettableClock {
                 step: None,
             };
         }
-        let before = clocks.nanos(Clock::Monotonic);
-        let now = clocks.nanos(self.clock);
-        let monotonic = clocks.nanos(Clock::Monotonic);
-        // The thread may have waited between two of the three readings.
-        let read = (now.saturating_sub(monotonic), now.saturating_sub(before));
-        let known = self.difference.unwrap_or(read);
-        let step = if read.0 > known.1.saturating_add(TOLERANCE) {
-            Some(read.0.saturating_sub(known.1))
-        } else if read.1 < known.0.saturating_sub(TOLERANCE) {
-            Some(read.1.saturating_sub(known.0))
-        } else {
-            None
-        };
+        let mut reading = Compared::read(self.clock, clocks);
+        let known = self.difference.unwrap_or(reading.difference);
+        if reading.step_from(known).is_some() {
+            reading = reading.narrowed(self.clock, clocks);
+        }
+        let Compared {
+            now,
+            monotonic,
+            difference: read,
+        } = reading;
+        let step = reading.step_from(known);
         let narrowed = (known.0.max(read.0), known.1.min(read.1));
         self.difference = Some(match step {
             None if narrowed.0 <= narrowed.1 => narrowed,
@@ -216,6 +267,8 @@ pub(crate) mod simulated {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::simulated::SimulatedClocks;
     use super::*;
 
@@ -236,23 +289,40 @@ mod tests {
         }
     }
 
+    /// Clocks that go on by a second before some readings, as for a thread that waits.
+    struct Interrupted(SimulatedClocks, u32, &'static [u32]);
+
+    impl Clocks for Interrupted {
+        fn nanos(&mut self, clock: Clock) -> i64 {
+            self.1 += 1;
+            if self.2.iter().any(|&often| self.1.is_multiple_of(often)) {
+                self.0.monotonic += 1_000_000_000;
+            }
+            self.0.nanos(clock)
+        }
+
+        fn sleep(&mut self, until: i64) {
+            self.0.sleep(until);
+        }
+    }
+
+    #[test]
+    fn a_step_has_its_size_if_the_thread_waits_meanwhile() {
+        let mut clocks = Interrupted(SimulatedClocks::default(), 0, &[4]);
+        let mut clock = SettableClock::new(Clock::Tai);
+        for _ in 0..10 {
+            assert_eq!(clock.read(&mut clocks).step, None);
+        }
+        for step in [37_000_000_000, -20_000_000_000, HOUR] {
+            clocks.0.difference += step;
+            let found = clock.read(&mut clocks).step.unwrap();
+            assert!((found - step).abs() <= 100, "{found} instead of {step}");
+        }
+    }
+
     #[test]
     fn a_thread_that_waits_between_readings_sees_no_step() {
-        /// Clocks that stand still for a second before each third, fifth … reading.
-        struct Interrupted(SimulatedClocks, u32);
-        impl Clocks for Interrupted {
-            fn nanos(&mut self, clock: Clock) -> i64 {
-                self.1 += 1;
-                if self.1.is_multiple_of(5) || self.1.is_multiple_of(3) {
-                    self.0.monotonic += 1_000_000_000;
-                }
-                self.0.nanos(clock)
-            }
-            fn sleep(&mut self, until: i64) {
-                self.0.sleep(until);
-            }
-        }
-        let mut clocks = Interrupted(SimulatedClocks::default(), 0);
+        let mut clocks = Interrupted(SimulatedClocks::default(), 0, &[3, 5]);
         let mut clock = SettableClock::new(Clock::Realtime);
         for _ in 0..100 {
             assert_eq!(clock.read(&mut clocks).step, None);
