@@ -279,8 +279,8 @@ fn a_message_near_its_bound_is_reported_once_and_a_late_one_too() {
     }
     assert_eq!(errors.matches("above the bound").count(), 1, "{errors}");
     let rows = finished.stdout.lines();
-    let rows = rows.map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let row = rows.into_iter().find(|row| row["flow"] == "press").unwrap();
+    let mut rows = rows.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let row = rows.find(|row| row["flow"] == "press").unwrap();
     assert_eq!(row["component"], "In/press");
     assert_eq!(
         (&row["clocks"], &row["refused"]),
