@@ -249,8 +249,7 @@ impl Subscriber {
         wanting.map(|(index, _)| index).collect()
     }
 
-    /// Returns those of the readers whose messages may be as long. A message on the fast path has the length of the first one,
-    /// which came through here.
+    /// Returns those of the readers whose messages may be as long. Messages that are too long come here from the fast path, too.
     fn with_right_length(
         &self,
         mut wanted: Vec<usize>,
