@@ -399,10 +399,10 @@ fn a_message_that_the_scenario_does_not_have_is_refused() {
             ],
         ),
         (
-            "applications.press.name=drill",
+            "applications.0.name=drill",
             [
                 "Out/press: the scenario has no flow with this name, nor with PublisherId 5 and WriterGroupId 1; it has drill".to_owned(),
-                "--flow \"Out/press=APPLICATION\"".to_owned(),
+                "or name the flow: --flow".to_owned(),
             ],
         ),
         (
@@ -418,7 +418,7 @@ fn a_message_that_the_scenario_does_not_have_is_refused() {
             assert!(errors.contains(&text), "{text}: {errors}");
         }
     }
-    let errors = refused(&to_subscribe, &["--field", "applications.press.name=drill"]);
+    let errors = refused(&to_subscribe, &["--field", "applications.0.name=drill"]);
     assert!(
         errors.contains("In/press: the scenario has no flow"),
         "{errors}"
@@ -433,7 +433,7 @@ fn a_message_that_the_scenario_does_not_have_is_refused() {
         "--for",
         "1s",
         "--field",
-        "applications.press.name=drill",
+        "applications.0.name=drill",
         "--flow",
         "press=drill",
         "--field",
