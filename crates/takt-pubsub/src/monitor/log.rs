@@ -84,8 +84,11 @@ impl fmt::Display for FlowReport {
 /// and so on, at most an hour. When such a time passes without the cause, the next occurrence is again a first one.
 #[derive(Debug)]
 pub struct FlowLog {
-    flows: Vec<(Arc<WatchedFlow>, Vec<(FlowCause, Told)>)>,
+    flows: Vec<(Arc<WatchedFlow>, ToldCauses)>,
 }
+
+/// Causes of a flow that occurred, each with what was reported of it.
+type ToldCauses = Vec<(FlowCause, Told)>;
 
 /// State of a cause.
 #[derive(Debug, Default)]
