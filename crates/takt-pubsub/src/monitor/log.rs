@@ -1,4 +1,4 @@
-//! What is to be said about flows, and when.
+//! Reports of flows: each cause at once, and again after longer and longer times.
 
 use std::fmt;
 use std::sync::Arc;
