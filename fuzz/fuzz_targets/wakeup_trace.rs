@@ -17,7 +17,7 @@ const COMMON: &str = "field:unsigned short common_type; offset:0; size:2;\n\
     field:unsigned char common_flags; offset:2; size:1;\nfield:int common_pid; offset:4; size:4;\n";
 
 /// Events with their fields as kernels for x86-64 have them; the place in the list is the id.
-const EVENTS: [(&str, &str); 14] = [
+const EVENTS: [(&str, &str); 15] = [
     (
         "sched_switch",
         "field:char prev_comm[16]; offset:8; size:16;\nfield:pid_t prev_pid; offset:24; size:4;\n\
@@ -53,6 +53,10 @@ const EVENTS: [(&str, &str); 14] = [
     ("local_timer_exit", ""),
     ("reschedule_entry", ""),
     ("reschedule_exit", ""),
+    (
+        "cpu_idle",
+        "field:u32 state; offset:8; size:4;\nfield:u32 cpu_id; offset:12; size:4;\n",
+    ),
 ];
 
 pub(crate) fn run(data: &[u8]) {

@@ -6,11 +6,12 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
-    KeyIdMethod, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384,
-    PKCS_ED25519, PKCS_RSA_SHA256, SerialNumber,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose,
+    PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, SanType,
+    SerialNumber,
 };
-use takt_crypto::{EllipticCurve, KeyKind, OwnCertificate};
+use takt_crypto::{EllipticCurve, KeyKind, NewCertificate, OwnCertificate};
 
 use crate::process;
 
@@ -27,6 +28,40 @@ pub fn openssl<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item
     let mut command = Command::new("openssl");
     command.args(arguments).current_dir(folder);
     let _ = process::run("openssl", &mut command, OPENSSL).expect_success();
+}
+
+/// Writes a self-signed certificate of an application (DER), which expired yesterday, and its RSA key (PEM).
+///
+/// # Panics
+/// If no key can be made, or a file cannot be written.
+pub fn write_expired(application: &NewCertificate, certificate: &Path, key: &Path) {
+    let now = SystemTime::now();
+    let pair = KeyPair::generate_for(&PKCS_RSA_SHA256).expect("a key");
+    let mut params = CertificateParams::default();
+    let names = &mut params.distinguished_name;
+    names.push(DnType::CommonName, &*application.application_name);
+    let text = |text: &String| text.as_str().try_into().expect("ASCII");
+    params.subject_alt_names = vec![SanType::URI(text(&application.application_uri))];
+    let hosts = application.host_names.iter();
+    params
+        .subject_alt_names
+        .extend(hosts.map(|host| SanType::DnsName(text(host))));
+    params.not_before = (now - 10 * DAY).into();
+    params.not_after = (now - DAY).into();
+    params.key_usages = vec![
+        KeyUsagePurpose::DigitalSignature,
+        KeyUsagePurpose::ContentCommitment,
+        KeyUsagePurpose::KeyEncipherment,
+        KeyUsagePurpose::DataEncipherment,
+        KeyUsagePurpose::KeyCertSign,
+    ];
+    params.extended_key_usages = vec![
+        ExtendedKeyUsagePurpose::ServerAuth,
+        ExtendedKeyUsagePurpose::ClientAuth,
+    ];
+    let signed = params.self_signed(&pair).expect("a certificate");
+    std::fs::write(certificate, signed.der()).expect("a file can be written");
+    std::fs::write(key, pair.serialize_pem()).expect("a file can be written");
 }
 
 /// A certificate authority: its certificate, key and revocation list are in files.

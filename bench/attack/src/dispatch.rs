@@ -4,8 +4,8 @@ use crate::channel::{Lost, Way};
 use crate::kind::Attack;
 use crate::target::Attacker;
 use crate::{
-    connections, discovery, events, history, items, messages, nodes, secured, shared_memory,
-    values, walking,
+    connections, discovery, events, guesses, history, items, messages, nodes, secured,
+    shared_memory, values, walking,
 };
 
 impl Attack {
@@ -76,6 +76,7 @@ impl Attack {
             Self::NotActivated => connections::not_activated(attacker),
             Self::AbandonedSessions => connections::abandoned(attacker),
             Self::ShmClients => shared_memory::clients(attacker),
+            Self::Guesses => guesses::passwords(attacker),
             _ => {}
         }
     }

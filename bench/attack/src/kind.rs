@@ -62,6 +62,7 @@ attacks! {
     UnreadEndpoints "unread-endpoints" "GetEndpoints on 200 connections without Session, answers unread";
     LargeValues "large-values" "a value of 16 MiB, written and read over 4 connections";
     Elements "elements" "arrays of 262 144 and of 15.9 million texts of one byte, written over 4 connections";
+    Guesses "guesses" "wrong passwords of a user and of unknown users, from 8 clients at once";
     RegisterServers "register-servers" "RegisterServer2 with names of their own and 1000 URLs, without Session";
     FindServers "find-servers" "FindServers with 50 000 ServerUris, 4 pipelined, without Session";
     HalfOpen "half-open" "900 connections that say nothing";

@@ -16,6 +16,7 @@ mod discovery;
 mod dispatch;
 mod error;
 mod events;
+mod guesses;
 mod history;
 mod items;
 mod kind;
@@ -33,6 +34,7 @@ mod walking;
 
 pub use attack_assignment::ASSIGNMENT;
 pub use error::AttackError;
+pub use guesses::USER;
 pub use kind::Attack;
 pub use observer::{AttackObserver, Observation};
 pub use play::{UnderWay, carry_out};

@@ -8,7 +8,9 @@ use serde::Deserialize;
 use crate::error::MiddlewareError;
 
 /// Takt's own peers and the floors.
-const OWN: &str = include_str!("peers.toml");
+const OWN: &str = include_str!("own/own_peers.toml");
+/// Name of their file, for errors.
+const OWN_FILE: &str = "own_peers.toml";
 /// Place of the foreign peers' table below the repository's root.
 const FOREIGN: &str = "peers/middleware/peers.toml";
 /// Folder of the built peers below the repository's root.
@@ -165,7 +167,7 @@ impl PeerTable {
     /// # Errors
     /// [`MiddlewareError`]: a table that cannot be read or is not valid.
     pub fn load(file: Option<&Path>) -> Result<Self, MiddlewareError> {
-        let mut peers = parse(Path::new("peers.toml"), OWN)?;
+        let mut peers = parse(Path::new(OWN_FILE), OWN)?;
         let found = file.map(Path::to_path_buf).or_else(find);
         let mut folder = None;
         if let Some(path) = found {
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn own_peers_are_in_the_table() {
-        let peers = parse(Path::new("peers.toml"), OWN).unwrap();
+        let peers = parse(Path::new(OWN_FILE), OWN).unwrap();
         assert!(
             peers
                 .iter()

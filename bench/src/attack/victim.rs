@@ -32,6 +32,9 @@ impl Victim {
     pub(super) fn start(program: &Path, attack: Attack) -> Result<Self, BenchError> {
         let name = format!("TaktBenchAttacked{}", std::process::id());
         let directory = Directory::new()?;
+        if attack == Attack::Guesses {
+            add_user(program, &directory.data())?;
+        }
         let few = match attack {
             Attack::ShmClients => format!("ulimit -n {FEW_DESCRIPTORS}; "),
             _ => String::new(),
@@ -105,6 +108,26 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = takt_shm::clean_dead(Some(&self.runtime()));
+    }
+}
+
+/// Makes a user of a registry with this folder, whose password can be guessed.
+fn add_user(program: &Path, data: &Path) -> Result<(), BenchError> {
+    let (users, password) = (data.join("users"), data.join("password"));
+    let system = BenchError::system("write the password of a user");
+    std::fs::write(&password, "hammer and nail\n").map_err(system)?;
+    let mut command = Command::new(program);
+    command.args(["user", "--users"]).arg(&users);
+    command.args(["add", takt_attack::USER, "--role", "operator"]);
+    command.arg("--password-file").arg(&password);
+    let output = command.output();
+    let output = output.map_err(BenchError::system("make a user"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(BenchError::Process {
+            what: format!("{} user add", program.display()),
+            reason: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }),
     }
 }
 

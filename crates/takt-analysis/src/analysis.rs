@@ -217,6 +217,8 @@ impl Counting {
                 delay: statistics(),
                 jitter: statistics(),
                 negative: 0,
+                with_round_trip: 0,
+                beyond_round_trip: 0,
             },
             before: None,
         };
@@ -288,6 +290,12 @@ impl Counting {
             return;
         }
         self.messages += 1;
+        let trip = message.nanos(TracePoint::T1, TracePoint::T8);
+        if let Some(trip) = trip.filter(|trip| *trip >= 0) {
+            for interval in &mut self.intervals {
+                interval.compare(message, trip);
+            }
+        }
         let mut is_seen_later = false;
         // The loop begins at the last point: a message that is seen at a later one was not lost before it.
         for (point, counting) in self.points.iter_mut().rev() {
@@ -345,6 +353,17 @@ impl PointCounting {
 }
 
 impl IntervalCounting {
+    /// Compares the delay of a message with its application round trip, in nanoseconds. Clocks of two hosts tell nothing.
+    fn compare(&mut self, message: &MessageTimes, trip: i64) {
+        let quantities = &mut self.quantities;
+        let TraceInterval { from, to, .. } = quantities.interval;
+        let nanos = message.nanos(from, to).filter(|nanos| *nanos >= 0);
+        if let (Some(nanos), false) = (nanos, quantities.interval.crosses_hosts()) {
+            quantities.with_round_trip += 1;
+            quantities.beyond_round_trip += u64::from(nanos > trip);
+        }
+    }
+
     fn add(&mut self, sample: &DelaySample) {
         let quantities = &mut self.quantities;
         quantities.negative += u64::from(sample.nanos < 0);

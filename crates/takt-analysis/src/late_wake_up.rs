@@ -118,16 +118,22 @@ fn value<'a>(description: &'a [(String, String)], name: &str) -> Option<&'a str>
 fn cause(share: &Value) -> LateCause {
     let text = |key: &str| share[key].as_str().map(plain);
     let kind = words(&text("cause").unwrap_or_default());
+    // The name stands between the words. The longer part belongs to the thread or the idle state.
+    let (kind, end) = match kind.strip_suffix(" and return") {
+        Some(kind) => (kind.to_owned(), " and return"),
+        None => (kind, ""),
+    };
     let name = text("name").map(|name| format!(" {name}"));
     let priority = text("priority").map(|priority| format!(" ({priority})"));
-    let late_while = match (kind.as_str(), &name) {
-        ("timer late", Some(_)) => ", processor ran",
-        ("timer late", None) => ", processor idle",
-        _ => "",
+    let late_while = match (kind.as_str(), &name, share["idleState"].as_u64()) {
+        ("timer late", Some(_), _) => ", processor ran".to_owned(),
+        ("timer late", None, Some(state)) => format!(", processor idle in state {state}"),
+        ("timer late", None, None) => ", processor idle".to_owned(),
+        _ => String::new(),
     };
     LateCause {
         text: format!(
-            "{kind}{late_while}{}{}",
+            "{kind}{late_while}{}{}{end}",
             name.unwrap_or_default(),
             priority.unwrap_or_default()
         ),
@@ -174,7 +180,9 @@ mod tests {
             {"late":"wakeUp","core":1,"cycle":7,"beginTaiNs":-5,"lateNs":9000,"causes":[
                 {"cause":"softirq","ns":1000,"name":"NET_RX"},
                 {"cause":"thread","ns":7000,"name":"a\u001b[31m","thread":5,"priority":"priority 90"},
-                {"cause":"timerLate","ns":600},{"cause":"ownCode","ns":400}]}]"#;
+                {"cause":"timerLate","ns":600},{"cause":"timerLate","ns":500,"idleState":3},
+                {"cause":"ownCode","ns":400},
+                {"cause":"threadAndReturn","ns":30,"name":"b","priority":"nice 0"}]}]"#;
         let all = LateWakeUp::of_description(&description(text));
         let [worst, other] = all.as_slice() else {
             panic!("{all:?}");
@@ -183,14 +191,15 @@ mod tests {
         assert_eq!(worst.begin_tai_nanos, Some(-5));
         assert_eq!(
             worst.causes_text(2),
-            "thread a\u{fffd}[31m (priority 90) 7.0, softirq NET_RX 1.0, others 1.0"
+            "thread a\u{fffd}[31m (priority 90) 7.0, softirq NET_RX 1.0, others 1.5"
         );
-        let late = worst.causes.get(2).map(|it| it.text.as_str());
-        assert_eq!(late, Some("timer late, processor idle"));
-        assert_eq!(
-            worst.causes.last().map(|it| it.kind.as_str()),
-            Some("own code")
-        );
+        let late = |place: usize| worst.causes.get(place).map(|it| it.text.as_str());
+        assert_eq!(late(2), Some("timer late, processor idle"));
+        assert_eq!(late(3), Some("timer late, processor idle in state 3"));
+        assert_eq!(late(4), Some("own code"));
+        assert_eq!(late(5), Some("thread b (nice 0) and return"));
+        let kind = worst.causes.get(5).map(|it| it.kind.as_str());
+        assert_eq!(kind, Some("thread"));
         assert!(other.is_overrun && other.core.is_none());
         assert_eq!(LateWakeUp::total(&description(text)), Some(12));
     }

@@ -123,4 +123,8 @@ pub struct IntervalQuantities {
     /// Number of negative delays. Those of one clock are impossible without a step of the clock, and not counted in
     /// `delay`.
     pub negative: u64,
+    /// Number of messages of `delay` whose application round trip is known.
+    pub with_round_trip: u64,
+    /// Number of those whose delay is longer than their round trip, which no part of it can be.
+    pub beyond_round_trip: u64,
 }

@@ -22,6 +22,11 @@ impl MessageTimes {
         self.times.get(index(point)).copied().flatten()
     }
 
+    /// Returns the time between two trace points in nanoseconds, if both are known.
+    pub(crate) fn nanos(&self, from: TracePoint, to: TracePoint) -> Option<i64> {
+        Some(self.at(to)?.saturating_sub(self.at(from)?))
+    }
+
     /// Notes that the message is counted at a trace point; returns true for the first time.
     pub(crate) fn count(&mut self, point: TracePoint) -> bool {
         let bit = 1 << index(point);

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use takt_crypto::Remedy;
 use takt_space::{Caller, Peer, UserIdentity};
 
 /// Time in which the same refusal is logged once.
@@ -63,7 +64,8 @@ pub fn shown(text: &str) -> String {
 pub fn refused_login(name: &str, peer: &Peer) -> String {
     let (origin, name) = (origin(peer), shown(name));
     format!(
-        "login refused to {origin}: the user {name} is unknown, or the password is wrong: see `takt user list`"
+        "login refused to {origin}: the user {name} is unknown, or the password is wrong{}",
+        Remedy::ListUsers
     )
 }
 
@@ -79,21 +81,24 @@ pub(crate) fn refused_service(caller: &Caller, service: &str) -> String {
             format!("the user {} of {}", shown(subject), origin(peer))
         }
     };
-    let reason = match (&caller.user, peer) {
-        (UserIdentity::Anonymous, Peer::Tcp { user: Some(_), .. }) => {
-            "over TCP, only the Unix user of the server and those with a role have this right: `takt user add` gives a role, and \
-             trust_loopback allows it to everybody on the loopback interface"
-        }
+    let (reason, remedy) = match (&caller.user, peer) {
+        (UserIdentity::Anonymous, Peer::Tcp { user: Some(_), .. }) => (
+            "over TCP, only the Unix user of the server and those with a role have this right; trust_loopback gives it to everybody on \
+             the loopback interface, and an administrator gives roles",
+            Remedy::AddUser,
+        ),
         (UserIdentity::Anonymous, Peer::Tcp { user: None, .. }) if peer.is_on_loopback() => {
-            "the kernel does not name its Unix user, as for clients of containers: it can log in as a user that `takt user add` has \
-             added, and trust_loopback allows it to everybody on the loopback interface"
+            let reason = "the kernel does not name its Unix user, as for clients of containers; trust_loopback gives the right to \
+                everybody on the loopback interface, and it can log in as a user that an administrator has added";
+            (reason, Remedy::AddUser)
         }
-        (UserIdentity::Anonymous, Peer::Tcp { .. }) => {
-            "anonymous clients of other hosts only read: `takt user add` adds a user"
-        }
-        _ => "its roles do not permit it: see `takt user list`",
+        (UserIdentity::Anonymous, Peer::Tcp { .. }) => (
+            "anonymous clients of other hosts only read; it can log in as a user that an administrator has added",
+            Remedy::AddUser,
+        ),
+        _ => ("its roles do not permit it", Remedy::ListUsers),
     };
-    format!("{service} refused to {client}: {reason}")
+    format!("{service} refused to {client}: {reason}{remedy}")
 }
 
 /// Returns the origin of a client: what the operating system says about it.

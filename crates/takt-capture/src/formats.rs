@@ -9,6 +9,14 @@ pub struct ForeignFormat {
     pub advice: &'static str,
 }
 
+impl ForeignFormat {
+    /// A capture of frames, where another file is needed.
+    pub const CAPTURE: Self = Self {
+        name: "a capture",
+        advice: "Captures are read where messages are decoded, and where delays are measured.",
+    };
+}
+
 /// Beginnings of files, and their formats.
 const KNOWN: [(&[u8], &str, &str); 18] = [
     (
@@ -105,10 +113,7 @@ pub fn foreign_format(bytes: &[u8]) -> Option<ForeignFormat> {
         return Some(ForeignFormat { name, advice });
     }
     if is_capture(bytes) {
-        return Some(ForeignFormat {
-            name: "a capture",
-            advice: "`takt pubsub decode` and `takt analyze` read captures.",
-        });
+        return Some(ForeignFormat::CAPTURE);
     }
     let text = bytes.trim_ascii_start();
     let is_html = |start: &[u8]| {

@@ -14,8 +14,8 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 /// Type of an Enhanced Packet Block (4.3).
 const ENHANCED_PACKET: u32 = 6;
 
-/// Option of an interface: resolution of times (if_tsresol, 4.2). The value 9 means nanoseconds.
-const NANOSECONDS: [u8; 8] = [9, 0, 1, 0, 9, 0, 0, 0];
+/// Resolution of times (if_tsresol, 4.2): nanoseconds.
+const NANOSECONDS: u8 = 9;
 /// End of options (3.5).
 const END_OF_OPTIONS: [u8; 4] = [0; 4];
 
@@ -34,15 +34,7 @@ impl<W: Write> CaptureWriter<W> {
         // Version 1.0, and a section of unknown length.
         let section = [&BYTE_ORDER.to_le_bytes()[..], &[1, 0, 0, 0], &[0xFF; 8]].concat();
         write_block(&mut file, SECTION_HEADER, &section)?;
-        // Packets of any length.
-        let interface = [
-            &ETHERNET.to_le_bytes()[..],
-            &[0; 6],
-            &NANOSECONDS,
-            &END_OF_OPTIONS,
-        ]
-        .concat();
-        write_block(&mut file, INTERFACE_DESCRIPTION, &interface)?;
+        write_interface(&mut file, NANOSECONDS)?;
         Ok(Self { file })
     }
 
@@ -78,6 +70,19 @@ impl<W: Write> CaptureWriter<W> {
         write_block(&mut self.file, ENHANCED_PACKET, &packet)
     }
 
+    /// Notes that the times of the packets had a longer step, in nanoseconds, when they were captured: 1000 for microseconds. A further
+    /// interface without packets has it, so that readers of the file know it
+    /// ([`CaptureReader::step_nanos`](crate::CaptureReader::step_nanos)). Steps that the format cannot express are left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn note_step(&mut self, nanos: u64) -> io::Result<()> {
+        match resolution(nanos) {
+            None | Some(NANOSECONDS) => Ok(()),
+            Some(resolution) => write_interface(&mut self.file, resolution),
+        }
+    }
+
     /// Passes everything to the file, and returns it.
     ///
     /// # Errors
@@ -86,6 +91,23 @@ impl<W: Write> CaptureWriter<W> {
         self.file.flush()?;
         Ok(self.file)
     }
+}
+
+/// Returns the resolution, a power of ten, whose step has this length in nanoseconds.
+fn resolution(step: u64) -> Option<u8> {
+    (0..=NANOSECONDS).find(|power| 10_u64.pow(u32::from(NANOSECONDS - power)) == step)
+}
+
+/// Writes the description of an interface of Ethernet with packets of any length, whose times have this resolution.
+fn write_interface(file: &mut impl Write, resolution: u8) -> io::Result<()> {
+    let interface = [
+        &ETHERNET.to_le_bytes()[..],
+        &[0; 6],
+        &[9, 0, 1, 0, resolution, 0, 0, 0],
+        &END_OF_OPTIONS,
+    ]
+    .concat();
+    write_block(file, INTERFACE_DESCRIPTION, &interface)
 }
 
 /// Writes a block (3.1): type, length, body in words of 32 bits, length again.
@@ -106,7 +128,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{is_capture, packets};
+    use crate::{CaptureReader, is_capture, packets};
 
     #[test]
     fn frames_are_read_as_they_were_written() {
@@ -134,6 +156,21 @@ mod tests {
         let (read, error) = packets(&file[..file.len() - 20]);
         assert_eq!(read.len(), frames.len() - 1);
         assert_eq!(error.as_deref(), Some("it ends within a packet"));
+    }
+
+    #[test]
+    fn the_step_of_the_times_can_be_noted() {
+        for (step, expected) in [(1, 1), (1_000, 1_000), (1_000_000, 1_000_000), (7, 1)] {
+            let mut writer = CaptureWriter::new(Vec::new()).unwrap();
+            let time = UNIX_EPOCH + Duration::from_nanos(1_234_567);
+            writer.write(time, &[7; 60]).unwrap();
+            writer.note_step(step).unwrap();
+            let file = writer.finish().unwrap();
+            let mut reader = CaptureReader::new(file.as_slice()).unwrap();
+            let packets: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
+            assert_eq!((packets.len(), packets[0].time), (1, Some(time)));
+            assert_eq!(reader.step_nanos(), Some(expected));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use takt_crypto::Remedy;
 use takt_crypto::{CertificateStore, NewCertificate, StoreError};
 
 use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
@@ -33,15 +34,16 @@ pub fn certificates_directory() -> Result<PathBuf, StateDirectoryError> {
     Ok(state_directory()?.join("pki"))
 }
 
-/// Returns the command, in backticks, that does `action` (add, reject or show) with a certificate in the folders below `folder`, by
-/// default those of this user.
+/// Returns the advice to trust a certificate, in the folders below `folder`, by default those of this user.
 #[must_use]
-pub fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> String {
-    let command = format!("`takt trust {action} {thumbprint}`");
-    match folder {
-        Some(folder) => format!("{command} for the certificates in {}", folder.display()),
-        None => command,
-    }
+pub fn trust_advice(thumbprint: &str, folder: Option<&Path>) -> String {
+    let remedy = Remedy::Trust { thumbprint };
+    format!("trust it{}{remedy}", below(folder))
+}
+
+/// Returns the place of certificates in an advice.
+fn below(folder: Option<&Path>) -> String {
+    folder.map_or_else(String::new, |folder| format!(" in {}", folder.display()))
 }
 
 /// Returns advice on a certificate whose issuer (CA) is unknown, with the folders below `folder`, by default those of this user. To trust
@@ -49,10 +51,9 @@ pub fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> S
 #[must_use]
 pub fn unknown_issuer_advice(issuer: &str, folder: Option<&Path>) -> String {
     format!(
-        "The issuer (CA) {issuer} is unknown. {} trusts it, and {} adds its revocation list, without which its certificates are \
-         refused.",
-        trust_command("add", "CA.der", folder),
-        trust_command("add", "CA.crl", folder)
+        "The issuer (CA) {issuer} is unknown. Trust it and add its revocation list, without which its certificates are refused{}{}.",
+        below(folder),
+        Remedy::TrustIssuer
     )
 }
 
@@ -187,9 +188,8 @@ mod tests {
     fn advice_on_an_unknown_issuer_names_it_and_the_folder() {
         let advice = unknown_issuer_advice("CN=Plant CA", Some(Path::new("/pki")));
         assert!(advice.contains("CN=Plant CA"), "{advice}");
-        for file in ["CA.der", "CA.crl"] {
-            let command = format!("`takt trust add {file}` for the certificates in /pki");
-            assert!(advice.contains(&command), "{advice}");
+        for part in ["revocation list", " in /pki"] {
+            assert!(advice.contains(part), "{advice}");
         }
     }
 

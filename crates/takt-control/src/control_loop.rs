@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use takt_link::{LaunchDrops, WithoutRoom, open_receiver, open_sender};
 use takt_pubsub::publisher::{DataSource, WriterGroup};
-use takt_pubsub::runtime::{LinkPlan, reader_links, writer_group_link};
+use takt_pubsub::runtime::{LinkPlan, LongestInterval, reader_links, writer_group_link};
 use takt_pubsub::subscriber::{DataTarget, Subscriber};
 use takt_pubsub::{LossCause, Losses};
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::Cyclic;
 use takt_rt::faults::PageFaults;
+use takt_rt::late::WatchStart;
+use takt_rt::real_time::prepare;
 use takt_ua::structures::PubSubConfiguration2DataType;
-use takt_wakeup::{WatchStart, prepare};
 
 use crate::added_latency::AddedLatency;
 use crate::application::ControlApplication;
@@ -29,6 +30,7 @@ use crate::schedule::{Schedule, Sending};
 #[derive(Debug)]
 pub struct ControlLoop {
     group: WriterGroup,
+    longest: LongestInterval,
     sender: LinkPlan,
     subscriber: Subscriber,
     receivers: Vec<LinkPlan>,
@@ -74,7 +76,7 @@ impl ControlLoop {
         let mut sender = writer_group_link(connection, group, &link)?;
         let receivers = reader_links(connection, &link)?;
         let data_sets = &configuration.published_data_sets;
-        let group = WriterGroup::new(connection, group, data_sets, source)?;
+        let (group, longest) = LongestInterval::of_new_group(connection, group, data_sets, source)?;
         let mut inputs = Inputs::default();
         let mut noting = NotingTarget {
             target,
@@ -84,17 +86,15 @@ impl ControlLoop {
         let subscriber = Subscriber::new(connection, standalone, &mut noting)?;
         inputs.check(options.deadline.reaction)?;
         let interval = group.publishing_interval();
-        let link = &mut sender.options;
-        if link.send_room.is_none() && link.socket_buffer.is_none() {
-            let queue = options.kernel_queue;
-            link.send_room = queue.cycles(interval, options.phases, options.sending, link);
-        }
+        let ahead = options.sending.ahead(interval, options.phases);
+        sender.limit_waiting(options.kernel_queue, interval, ahead);
         let cyclic = Cyclic::new(interval)?
             .with_base_time(Clock::Tai, options.base_time_nanos)
             .with_spin(options.real_time.spin);
         Ok(Self {
             schedule: Schedule::new(interval, options.phases, options.sending)?,
             group,
+            longest,
             sender,
             subscriber,
             receivers,
@@ -113,7 +113,7 @@ impl ControlLoop {
         self
     }
 
-    /// Watches the beginnings of cycles, so that a [`Recorder`](takt_wakeup::Recorder) tells why some were late.
+    /// Watches the beginnings of cycles, so that the recorder of `takt-wakeup` tells why some were late.
     #[must_use]
     pub fn with_watch(mut self, start: WatchStart) -> Self {
         self.watch_start = Some(start);
@@ -129,7 +129,8 @@ impl ControlLoop {
     /// Runs the loop on the calling thread until it ends, or `stop` is set.
     ///
     /// # Errors
-    /// [`ControlError::Link`]: a link cannot be opened. A link that is down is no error.
+    /// [`ControlError::Link`]: a link cannot be opened, or it does not send all messages of a cycle together. A link that is down is
+    /// no error.
     pub fn run(
         self,
         application: &mut dyn ControlApplication,
@@ -137,6 +138,7 @@ impl ControlLoop {
     ) -> Result<ControlReport, ControlError> {
         let Self {
             group,
+            longest,
             sender,
             subscriber,
             receivers,
@@ -148,8 +150,10 @@ impl ControlLoop {
             watch_start,
         } = self;
         let open = |link: &LinkPlan| open_receiver(&link.address, &link.options);
+        let mut sender = open_sender(&sender.address, &sender.options)?;
+        longest.reserve(sender.as_mut())?;
         let mut links = Links {
-            sender: open_sender(&sender.address, &sender.options)?,
+            sender,
             receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
         };
         let mut watch = watch_start.and_then(|start| start.of_this_thread());

@@ -1,10 +1,9 @@
 //! Options of a control loop.
 
-use takt_link::{LinkOptions, ReceiveClock};
-use takt_wakeup::RealTimeOptions;
+use takt_link::{KernelQueue, LinkOptions, ReceiveClock};
+use takt_rt::real_time::RealTimeOptions;
 
 use crate::deadline::Deadline;
-use crate::kernel_queue::KernelQueue;
 use crate::schedule::{LoopPhases, Sending};
 
 /// Options of a control loop.

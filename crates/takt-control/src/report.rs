@@ -2,7 +2,7 @@
 
 use takt_link::LaunchDrops;
 use takt_pubsub::Losses;
-use takt_wakeup::Preparation;
+use takt_rt::real_time::Preparation;
 
 /// Reason why a control loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

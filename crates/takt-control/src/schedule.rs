@@ -45,6 +45,19 @@ pub enum Sending {
     },
 }
 
+impl Sending {
+    /// Returns the time from making a message, at the phase of the publisher, to its launch time; 0 without launch times.
+    pub(crate) fn ahead(self, cycle: Duration, phases: LoopPhases) -> Duration {
+        match self {
+            Self::LaunchTime { offset, .. } => {
+                let left = (1.0 - phases.publisher).clamp(0.0, 1.0);
+                cycle.mul_f64(left).saturating_add(offset)
+            }
+            Self::Immediate | Self::AtOffset(_) => Duration::ZERO,
+        }
+    }
+}
+
 /// Part of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {

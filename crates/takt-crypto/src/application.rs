@@ -19,6 +19,7 @@ use crate::identity::OwnCertificate;
 use crate::peer_certificate::PeerCertificate;
 use crate::policy::{KeyKind, PolicyProfile};
 use crate::private_key::PrivateKey;
+use crate::remedy::Remedy;
 use crate::signing_request::signing_request;
 use crate::store::CertificateStore;
 use crate::trust::{Expectations, TrustList};
@@ -196,8 +197,9 @@ impl ApplicationSecurity {
             let current = store.own(new, kind)?;
             let name = &new.application_name;
             let renewal = format!(
-                "`takt trust renew '{name}'` makes a new one, in {}",
-                store.root().display()
+                "renew it in {}{}",
+                store.root().display(),
+                Remedy::Renew { application: name }
             );
             Ok::<Slot, StoreError>(Slot::new(store.own_files(name, kind), renewal, current))
         };
@@ -359,7 +361,8 @@ impl ApplicationSecurity {
             tracing::warn!(
                 subject = %printable(&leaf.subject),
                 issuer = %printable(&leaf.issuer),
-                "{error}: `takt trust add FILE.crl` adds one"
+                "{error}: add one{}",
+                Remedy::AddRevocationList
             );
         }
         let needs_trust = matches!(
@@ -376,13 +379,14 @@ impl ApplicationSecurity {
                 Some(issuer) => tracing::warn!(
                     subject = %printable(&leaf.subject),
                     issuer = %printable(issuer),
-                    "{error}: `takt trust add CA.der` trusts the issuer, and `takt trust add CA.crl` adds its revocation list, in \
-                     {folder}"
+                    "{error}: trust the issuer and add its revocation list, in {folder}{}",
+                    Remedy::TrustIssuer
                 ),
                 None => tracing::warn!(
                     subject = %printable(&leaf.subject),
                     thumbprint = %leaf.thumbprint,
-                    "{error}: `takt trust add {}` trusts it, in {folder}", leaf.thumbprint
+                    "{error}: trust it, in {folder}{}",
+                    Remedy::Trust { thumbprint: &leaf.thumbprint.to_string() }
                 ),
             }
             if !self.store.is_rejected(leaf)

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::certificate::Thumbprint;
 use crate::identity::OwnCertificate;
+use crate::remedy::Remedy;
 
 /// Seconds before its expiry from which on a certificate is reported: 30 days.
 const EXPIRES_SOON: i64 = 30 * DAY;
@@ -32,7 +33,8 @@ pub(crate) fn warn(own: &OwnCertificate, renewal: &str, now: i64) {
         false => tracing::warn!(
             %thumbprint,
             issuer = certificate.issuer,
-            "the own certificate {state}: its issuer (CA) has to sign a new one, see `takt trust renew`"
+            "the own certificate {state}: its issuer (CA) has to sign a new one{}",
+            Remedy::SignAgain
         ),
     }
 }

@@ -13,6 +13,7 @@
 //! * [`TrustList`], [`CertificateStore`]: the checks of a peer's certificate, and the folders that they use.
 //! * [`JwtKeys`]: tokens of users that an authorization service has signed.
 //! * [`PasswordHash`]: passwords of users (Argon2id).
+//! * [`Remedy`]: what an administrator can do, in the words of the program.
 
 #![forbid(unsafe_code)]
 
@@ -43,6 +44,7 @@ mod peer_certificate;
 mod policy;
 mod private_key;
 mod public_key;
+mod remedy;
 mod replaced;
 mod revocation;
 mod signing_request;
@@ -77,6 +79,7 @@ pub use policy::{
 };
 pub use private_key::{KeyError, PrivateKey};
 pub use public_key::PublicKey;
+pub use remedy::Remedy;
 pub use revocation::RevocationList;
 pub use signing_request::{issue, signing_request};
 pub use store::{CertificateStore, StoredCertificate, StoredRevocationList};

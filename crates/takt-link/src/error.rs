@@ -52,6 +52,15 @@ pub enum LinkError {
     /// The batch is full, and the operating system takes no message. Try again later, or give up the message.
     #[error("the queue is full")]
     Full,
+    /// The messages of a flush belong together, such as the chunks of a long message, and are more than there is room for. All of
+    /// them are discarded and counted. [`Sender::reserve_flush`](crate::Sender::reserve_flush) makes room.
+    #[error(
+        "more than {maximum} messages belong together, such as the chunks of a long one, and there is no room for more"
+    )]
+    TooMany {
+        /// Greatest number of messages of a flush.
+        maximum: usize,
+    },
     /// The messages of a flush belong together, such as the chunks of a long message, and the kernel takes only a part of them
     /// although no other one waits. All are of no use; the rest is discarded and counted.
     #[error(

@@ -35,6 +35,7 @@ mod frames;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod interface;
+mod kernel_queue;
 mod launch_report;
 mod launch_time;
 mod limits;
@@ -59,6 +60,7 @@ pub use error::{ConnectionRefusal, DownReason, LinkError, LinkState, TlsFailure}
 pub use frame::ETHERTYPE;
 pub use frames::{FrameListener, FrameSender, HeardFrame};
 pub use interface::interface_name;
+pub use kernel_queue::KernelQueue;
 pub use launch_time::LaunchTime;
 pub use link::{Receiver, Sender};
 pub use network_card::{NetworkCard, TimeStamping, transmit_report_delay};

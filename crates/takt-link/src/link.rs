@@ -26,8 +26,18 @@ pub trait Sender {
     /// [`Reservation::commit`]; a reservation that is dropped sends nothing. If the batch is full, it is flushed first.
     ///
     /// # Errors
-    /// [`LinkError::TooLarge`], [`LinkError::Full`], or those of `flush`.
+    /// [`LinkError::TooLarge`], [`LinkError::Full`], [`LinkError::TooMany`], or those of `flush`.
     fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError>;
+
+    /// Makes room for this number of messages in one flush, if the messages of a flush leave together
+    /// ([`WithoutRoom::Discard`](crate::WithoutRoom::Discard)): before the first message, because it allocates memory, which
+    /// `reserve` never does. Without it, the room is that of [`LinkOptions::batch`](crate::LinkOptions::batch).
+    ///
+    /// # Errors
+    /// [`LinkError::TooMany`] for more than 1024 messages.
+    fn reserve_flush(&mut self, _messages: usize) -> Result<(), LinkError> {
+        Ok(())
+    }
 
     /// Passes all queued messages to the operating system, in one system call where it has such a call, and returns the number of
     /// messages sent since the last call, with those that [`reserve`](Self::reserve) has sent. Messages for which it has no room

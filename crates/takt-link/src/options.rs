@@ -12,7 +12,9 @@ pub struct LinkOptions {
     /// or 65 487 (IPv6) bytes for `opc.udp`, the interface's MTU (at most 1 500) for `opc.eth`, 64 KiB for `opc.iox2`, and 1 MiB
     /// for MQTT. It costs memory: as many bytes as this times `batch`.
     pub max_message_size: Option<usize>,
-    /// Number of messages that are queued before they must be flushed, and that are received with one system call: 1 to 1024.
+    /// Number of messages that are queued before they must be flushed, and that are received with one system call: 1 to 1024. If the
+    /// messages of a flush leave [together](WithoutRoom::Discard), this is their greatest number, unless
+    /// [`Sender::reserve_flush`](crate::Sender::reserve_flush) makes room for more.
     pub batch: usize,
     /// `opc.udp`: number of routers that a message may cross, TTL or hop limit. `None`: 1 for multicast, the system's for unicast.
     pub ttl: Option<u8>,

@@ -1,10 +1,15 @@
 //! Tests in processes of their own.
 
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
 /// Environment variable with the name of the test that has this process to itself.
 const ALONE: &str = "TAKT_TEST_ALONE";
+
+/// Environment variable with the command and arguments that start an executable of another processor, as an emulator does. Words are
+/// separated by spaces.
+const RUNNER: &str = "TAKT_TEST_RUNNER";
 
 /// Runs a test in a process of its own, with no other test beside it.
 ///
@@ -22,7 +27,7 @@ pub fn alone(test: impl FnOnce()) {
         return test();
     }
     let output = std::env::current_exe().and_then(|executable| {
-        let mut command = Command::new(executable);
+        let mut command = started_by(&executable, std::env::var(RUNNER).as_deref().unwrap_or(""));
         command
             .args(["--exact", name, "--include-ignored", "--nocapture"])
             .env(ALONE, name);
@@ -40,5 +45,28 @@ pub fn alone(test: impl FnOnce()) {
             );
         }
         Err(error) => panic!("{name} does not start in a process of its own: {error}"),
+    }
+}
+
+/// Returns the command that starts an executable with a runner, or alone if the runner has no words.
+fn started_by(executable: &Path, runner: &str) -> Command {
+    let mut words = runner.split_whitespace();
+    let Some(runner) = words.next() else {
+        return Command::new(executable);
+    };
+    let mut command = Command::new(runner);
+    command.args(words).arg(executable);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_executable_starts_alone_or_with_its_runner() {
+        let shown = |runner| format!("{:?}", started_by(Path::new("/it"), runner));
+        assert_eq!(shown(" "), r#""/it""#);
+        assert_eq!(shown("qemu -L /lib"), r#""qemu" "-L" "/lib" "/it""#);
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use takt_app::model;
 use takt_app::refusals::{Refusals, refused_login, shown};
+use takt_crypto::Remedy;
 use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
@@ -217,7 +218,8 @@ impl Names {
         if namespaces >= budget.namespaces {
             self.refusals.warn(&format_args!(
                 "{name} is not registered: {owner} has {namespaces} namespaces, which is the limit (max_namespaces); \
-                 `takt registry forget NAME` frees those of Providers that are gone"
+                 an administrator frees those of Providers that are gone{}",
+                Remedy::ForgetProvider
             ));
             return Err(StatusCode::BadResourceUnavailable);
         }
@@ -240,11 +242,13 @@ impl Names {
     pub(crate) fn refuse(&self, peer: &Peer) -> StatusCode {
         match Owner::of(peer) {
             Some(owner @ Owner::Address(_)) => self.refusals.warn(&format_args!(
-                "registration over opc.tcp refused to {owner}: give a user the role engineer (`takt user`), or allow registration over \
-                 opc.tcp (allow_tcp_registration) if you trust all clients that reach its port"
+                "registration over opc.tcp refused to {owner}: allow registration over opc.tcp (allow_tcp_registration) if you trust \
+                 all clients that reach its port, or give a user the role engineer{}",
+                Remedy::AddUser
             )),
             Some(owner) => self.refusals.warn(&format_args!(
-                "registration refused to {owner}, which has no role engineer: see `takt user list`"
+                "registration refused to {owner}, which has no role engineer{}",
+                Remedy::ListUsers
             )),
             None => self.refusals.warn(&format_args!("registration refused")),
         }

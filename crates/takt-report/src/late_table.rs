@@ -12,7 +12,6 @@ const CAUSES: usize = 4;
 
 /// Returns the table of a kind of round trip: the longest ones during which a thread was late, and the number of all of these.
 pub(crate) fn of(application: &ComparedApplication, kind: RoundTripKind) -> Option<(Table, usize)> {
-    let began = application.began?;
     let delays = application.round_trip(kind).delay.longest.iter();
     let late = delays.filter_map(|delay| {
         let late = worst_during(&application.late_wake_ups, delay)?;
@@ -31,7 +30,7 @@ pub(crate) fn of(application: &ComparedApplication, kind: RoundTripKind) -> Opti
     ];
     let mut table = Table::new(columns);
     for (delay, late) in late.iter().take(ROWS) {
-        let since = delay.began.saturating_sub(began) as f64 / 1e6;
+        let since = application.since_the_first(delay) as f64 / 1e6;
         table.row([
             format!("{since:.1}"),
             format!("{:.1}", delay.nanos as f64 / 1e3),
@@ -65,7 +64,7 @@ mod tests {
     #[test]
     fn rows_have_the_causes_of_the_longest_delays() {
         let mut application = application_for_tests();
-        application.began = Some(0);
+        application.began.system = Some(0);
         assert!(of(&application, RoundTripKind::Application).is_none());
         assert_eq!(line(&application), None);
         let delay = |number: i64| LongDelay {

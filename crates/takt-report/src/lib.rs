@@ -6,7 +6,8 @@
 //!   messages.
 //! * [`NotComparable`]: reasons why a measurement says nothing about a bound.
 //! * [`Requirement`]: named requirements of the papers, with verdict and margin.
-//! * [`RunReport`]: the HTML page of runs with its pictures; [`print()`] writes their tables or rows.
+//! * [`RunReport`]: the HTML page of runs with its pictures; [`print()`] writes their tables or rows; [`ReportFailure`] is the reason why
+//!   runs have failed.
 //!
 //! `comparison/` has the numbers, and the other files how they are shown. This crate knows no command.
 
@@ -15,6 +16,7 @@
 mod charts;
 mod comparison;
 mod entries;
+mod failure;
 mod json;
 mod late_table;
 mod page;
@@ -24,10 +26,11 @@ mod tables;
 mod trace_points;
 
 pub use comparison::{
-    ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun, ComparisonError,
-    ComparisonOptions, Criterion, LateAtEnd, LongDelay, LossShares, MeasuredPoint, MeasuredTimes,
-    NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison, RoundTripKind,
-    RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
+    ClockedTimes, ComparedApplication, ComparedBound, ComparedCase, ComparedDelay, ComparedRun,
+    ComparisonError, ComparisonOptions, Criterion, LateAtEnd, LongDelay, LossShares, MeasuredPoint,
+    MeasuredTimes, NotComparable, OneWayComparison, Requirement, Resolution, RoundTripComparison,
+    RoundTripKind, RunSample, SimulatedMessage, SimulatedTimes, TimeSummary, Verdict, Violation,
 };
+pub use failure::ReportFailure;
 pub use printed::{print, requirements};
 pub use run_report::{ReportFileError, RunReport};

@@ -5,6 +5,8 @@
 //! * [`clock`]: the system's clocks as whole nanoseconds; [`tai_offset`] sets that of TAI;
 //! * [`sleeping`]: waiting for a time of a clock that may be set;
 //! * [`cyclic`]: a loop that starts at absolute times, reports its wake-up latency, and counts overruns;
+//! * [`real_time`]: all real-time settings of a cyclic thread at once;
+//! * [`late`]: late wake-ups of a cyclic thread, on their way to a thread that looks for their causes;
 //! * [`affinity`], [`priority`], [`memory`]: the cores that a thread runs on, its priority, and memory that stays
 //!   loaded;
 //! * [`time_limit`]: the end of a run or of a wait, however long;
@@ -42,6 +44,7 @@ pub mod faults;
 #[allow(unsafe_code, reason = "a call of the C library")]
 pub mod heap;
 pub mod interrupt;
+pub mod late;
 pub mod log_limit;
 pub mod memory;
 pub mod memory_budget;
@@ -52,6 +55,7 @@ pub mod prefetch;
 pub mod priority;
 pub mod process;
 pub mod readiness;
+pub mod real_time;
 #[allow(unsafe_code, reason = "system calls that rustix does not offer")]
 mod sched;
 #[allow(unsafe_code, reason = "memory that is shared with other processes")]

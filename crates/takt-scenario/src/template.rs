@@ -91,10 +91,7 @@ impl Template {
             Some(scheduler) => scheduler,
             None => own,
         };
-        writeln!(
-            to,
-            "# docs/scenario.md describes all fields; `takt scenario check` checks this file."
-        )?;
+        writeln!(to, "# docs/scenario.md describes all fields.")?;
         writeln!(
             to,
             "version = 1\nname = \"{kind}\"\ndiscipline = \"{}\" # at every port{}\n",

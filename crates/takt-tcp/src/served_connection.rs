@@ -449,8 +449,12 @@ impl<C> ServedConnection<C> {
         if error.is_refusal()
             && let Some(left_out) = self.log.admit(now)
         {
+            let policy = self.machine.policy_uri();
+            let certificate = self.machine.client().leaf();
             tracing::warn!(
                 client = %self.address,
+                policy = (!policy.is_empty()).then_some(policy),
+                certificate = certificate.and_then(|one| one.application_uri.as_deref()),
                 %error,
                 closed_before = left_out,
                 "closing the connection"

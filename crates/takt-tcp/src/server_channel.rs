@@ -24,6 +24,15 @@ use crate::sequence::{SequenceReceiver, SequenceSender};
 use crate::server_event::ChannelDescription;
 use crate::token::{ServerTokens, Token};
 
+/// SecurityPolicy and certificate that a client names in its first OpenSecureChannel request, for the report of a refusal.
+#[derive(Debug, Default)]
+pub(crate) struct ClaimedSecurity {
+    /// SecurityPolicyUri; empty before the request.
+    pub(crate) policy_uri: String,
+    /// Certificate, which was not checked; empty without one.
+    pub(crate) client: Arc<PeerCertificate>,
+}
+
 /// The security header of an `OPN` chunk, for which the policy has to decide.
 #[derive(Debug)]
 pub(crate) struct OpenRequest {
@@ -36,12 +45,14 @@ pub(crate) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Reads the header. The certificate of a new client is parsed here and nowhere else.
+    /// Reads the header. The certificate of a new client is parsed here and nowhere else. `claimed` becomes what a new client
+    /// names, also if its request is refused.
     pub(crate) fn read(
         channel: Option<&ServerChannel>,
         config: &ServerConnectionConfig,
         chunk: &Chunk,
         inbound: &Inbound,
+        claimed: &mut ClaimedSecurity,
     ) -> Result<Self, TransportError> {
         let bytes = inbound.chunk(chunk);
         let channel_id = chunk::secure_channel_id(bytes);
@@ -61,9 +72,10 @@ impl OpenRequest {
             }
             Some(open) => (Arc::clone(&open.policy), Arc::clone(&open.client)),
             None => {
-                let policy = find_policy(&config.policies, &header.policy_uri)?;
-                let client = peer_certificate(&*policy, header.sender_certificate);
-                (policy, client)
+                let client = peer_certificate(&header.policy_uri, header.sender_certificate);
+                claimed.client = Arc::clone(&client);
+                claimed.policy_uri = header.policy_uri;
+                (find_policy(&config.policies, &claimed.policy_uri)?, client)
             }
         };
         Ok(Self {
@@ -113,6 +125,10 @@ impl ServerChannel {
 
     pub(crate) fn client(&self) -> &Arc<PeerCertificate> {
         &self.client
+    }
+
+    pub(crate) fn policy_uri(&self) -> &str {
+        self.policy.uri()
     }
 
     /// Asks the policy whether the channel may live on.
@@ -256,8 +272,8 @@ fn answer(
 }
 
 /// Parses the certificate of a client. With SecurityPolicy None it is ignored (OPC 10000-4, 5.6.2.2): nobody has proved to own it.
-fn peer_certificate(policy: &dyn SecurityPolicy, der: Vec<u8>) -> Arc<PeerCertificate> {
-    match policy.uri() {
+fn peer_certificate(policy_uri: &str, der: Vec<u8>) -> Arc<PeerCertificate> {
+    match policy_uri {
         SECURITY_POLICY_NONE => Arc::default(),
         _ => Arc::new(PeerCertificate::parse(der)),
     }

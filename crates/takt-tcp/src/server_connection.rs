@@ -21,7 +21,7 @@ use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
 use crate::open_channel;
 use crate::outbound::{AHEAD, Outbound};
 use crate::reverse_hello::ReverseHello;
-use crate::server_channel::{OpenRequest, ServerChannel};
+use crate::server_channel::{ClaimedSecurity, OpenRequest, ServerChannel};
 use crate::server_event::{Request, RequestBody, ServerEvent};
 
 /// Time without received bytes after which a connection keeps no memory for buffers.
@@ -55,8 +55,8 @@ pub struct ServerConnection {
     outbound: Outbound,
     endpoint_url: String,
     channel: Option<ServerChannel>,
-    /// Certificate of a client that was refused.
-    refused: Arc<PeerCertificate>,
+    /// Policy and certificate of a client without a channel.
+    claimed: ClaimedSecurity,
     deferred: usize,
     memory: ConnectionMemory,
     /// True if polling stopped because of congestion.
@@ -98,7 +98,7 @@ impl ServerConnection {
             outbound: Outbound::new(limits, channel_id).dividing_later(),
             endpoint_url: String::new(),
             channel: None,
-            refused: Arc::default(),
+            claimed: ClaimedSecurity::default(),
             deferred: 0,
             memory: ConnectionMemory::new(Arc::clone(&config)),
             held_back: false,
@@ -296,12 +296,10 @@ impl ServerConnection {
             self.outbound
                 .fill(channel.tokens.sending(now), usize::MAX)?;
         }
-        let opening = OpenRequest::read(self.channel.as_ref(), &self.config, chunk, &self.inbound)?;
-        if let Err(error) = opening.decide() {
-            // It is kept for the report of the refusal, because there is no channel that has it.
-            self.refused = opening.client;
-            return Err(error.into());
-        }
+        let channel = self.channel.as_ref();
+        let claimed = &mut self.claimed;
+        let opening = OpenRequest::read(channel, &self.config, chunk, &self.inbound, claimed)?;
+        opening.decide()?;
         let buffers = (&mut self.inbound, &mut self.outbound);
         ServerChannel::open(
             &mut self.channel,
@@ -319,7 +317,15 @@ impl ServerConnection {
     pub(crate) fn client(&self) -> &Arc<PeerCertificate> {
         match &self.channel {
             Some(channel) => channel.client(),
-            None => &self.refused,
+            None => &self.claimed.client,
+        }
+    }
+
+    /// Returns the SecurityPolicyUri of the channel, or that which the client has requested; empty before a request.
+    pub(crate) fn policy_uri(&self) -> &str {
+        match &self.channel {
+            Some(channel) => channel.policy_uri(),
+            None => &self.claimed.policy_uri,
         }
     }
 

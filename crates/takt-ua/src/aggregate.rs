@@ -1,4 +1,5 @@
-//! The aggregate functions: names and NodeIds (OPC 10000-13, 4.2.2). `takt-history` computes them, in its module `aggregate`.
+//! The aggregate functions: names and NodeIds (OPC 10000-13, 4.2.2), for clients and servers. `takt-history/src/aggregate` computes
+//! them: a new one is a variant here, and an arm of `Calculation::result` there.
 
 use crate::ids;
 use crate::types::NodeId;

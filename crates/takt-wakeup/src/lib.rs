@@ -1,8 +1,8 @@
 //! Wake-up latencies of cyclic threads, and the cause of each late wake-up.
 //!
 //! * [`Measurement`]: threads that sleep until absolute times and note how late they wake up, one per core.
-//! * [`prepare`]: the real-time settings of a cyclic thread.
-//! * [`late_queue`]: late wake-ups on their way from a real-time thread to the recorder.
+//! * [`prepare`]: the real-time settings of a cyclic thread, and [`late_queue`]: late wake-ups on their way from a real-time thread to
+//!   the recorder. Both are those of `takt-rt`, so a program that is only watched does not link this crate.
 //! * [`Recorder`]: a flight recorder of the kernel's events, in an instance of tracefs, which is read after a late wake-up only.
 //! * [`trace`]: the kernel's pages and events; [`EventHistory`] attributes the time of a lateness to causes. Both are sans-io.
 //!
@@ -12,21 +12,19 @@
 #![forbid(unsafe_code)]
 
 mod attribution;
-mod late;
 mod measurement;
-mod real_time;
 mod recorder;
 mod system_call_names;
 pub mod trace;
 
-pub use attribution::{
-    Cause, CauseShare, EventHistory, Explanation, LateInterval, LateKind, WatchedCalls, WhileLate,
-};
-pub use late::{LateReceiver, LateWatch, WatchStart, late_queue, thread_id};
+pub use attribution::{Cause, CauseShare, EventHistory, Explanation, WatchedCalls, WhileLate};
 pub use measurement::{
     CycleWork, Measurement, MeasurementError, ThreadPlan, ThreadProgress, ThreadResult,
 };
-pub use real_time::{Preparation, Prepared, RealTimeOptions, prepare};
 pub use recorder::{
-    LateReport, Recorder, RecorderError, RecordingFailure, TaiOffsets, remove_dead,
+    LateReport, Recorder, RecorderError, RecordingFailure, StealTime, TaiOffsets, remove_dead,
 };
+pub use takt_rt::late::{
+    LateInterval, LateKind, LateReceiver, LateWatch, WatchStart, late_queue, thread_id,
+};
+pub use takt_rt::real_time::{Preparation, Prepared, RealTimeOptions, prepare};

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::{Cycle, Cyclic, CyclicError};
+use takt_rt::late::{WatchStart, thread_id};
+use takt_rt::real_time::{Preparation, RealTimeOptions, prepare};
 use takt_statistics::TimeHistogram;
-
-use crate::late::{WatchStart, thread_id};
-use crate::real_time::{Preparation, RealTimeOptions, prepare};
 
 /// Time from the beginning to the first cycle, in nanoseconds: all threads wait for it then.
 const HEAD_START: i64 = 10_000_000;

@@ -1,5 +1,6 @@
 //! Errors for people: the cause, and the remedy.
 
+mod remedy;
 mod serving;
 mod shared_memory;
 mod status_code;
@@ -12,6 +13,7 @@ use takt_app::{
     ClientError, DatabaseFault, DatabaseFileError, HistoryError, HistoryStartError, ProviderError,
     StateDirectoryError,
 };
+use takt_capture::ForeignFormat;
 use takt_crypto::{CertificateError, StoreError};
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
@@ -22,6 +24,7 @@ use crate::output;
 use serving::serve;
 use shared_memory::GROUPS;
 
+pub use remedy::name_commands;
 pub use shared_memory::shared_memory;
 pub use takt_terminal::with_help;
 
@@ -75,7 +78,7 @@ pub fn registry(error: &RegistryError) -> Report {
             match takt_capture::foreign_format(&first) {
                 Some(found) => with_help(
                     format!("{} is {}, not a NodeSet", path.display(), found.name),
-                    found.advice,
+                    foreign_advice(found),
                 ),
                 None => Report::new(MietteDiagnostic::new(error.to_string())),
             }
@@ -166,12 +169,20 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
     with_help(error, help)
 }
 
+/// Returns the way to what is in a file of another kind.
+fn foreign_advice(found: ForeignFormat) -> &'static str {
+    match found {
+        ForeignFormat::CAPTURE => "`takt pubsub decode` and `takt analyze` read captures.",
+        ForeignFormat { advice, .. } => advice,
+    }
+}
+
 /// Refuses a file of another kind, which it names; `wanted` is the right kind, with its article.
 pub fn refuse_foreign(bytes: &[u8], name: &str, wanted: &str) -> miette::Result<()> {
     match takt_capture::foreign_format(bytes) {
         Some(found) => Err(with_help(
             format!("{name} is {}, not {wanted}", found.name),
-            found.advice,
+            foreign_advice(found),
         )),
         None => Ok(()),
     }

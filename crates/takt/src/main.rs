@@ -24,6 +24,7 @@ use clap::{CommandFactory, FromArgMatches};
 fn main() -> ExitCode {
     let (arguments, given) = parsed().unwrap_or_else(|answer| explained(&answer));
     output::start_tracing(arguments.verbose);
+    explain::name_commands();
     match commands::run(arguments.command, &given, arguments.verbose) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -33,8 +33,17 @@ fn verdict([_, low, high]: [f64; 3], limit: f64) -> &'static str {
     }
 }
 
+/// Least number of rounds with which a goal is decided.
+const ROUNDS: u32 = 6;
+
 #[test]
 fn verdicts_of_the_middleware_follow_from_their_intervals() {
+    let text = fs::read_to_string(repository().join("docs/middleware.md")).unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let results = words.windows(2).position(|it| it == ["Results", "of"]);
+    let words = &words[results.unwrap()..];
+    let rounds = words.windows(2).find(|it| it[1] == "rounds,").unwrap()[0];
+    let rounds: u32 = rounds.parse().unwrap();
     let mut judged = 0;
     for row in rows("middleware.md") {
         let [goal, limit, ratio, _, said] = row.as_slice() else {
@@ -43,7 +52,11 @@ fn verdicts_of_the_middleware_follow_from_their_intervals() {
         let (Some(ratio), Ok(limit)) = (interval(ratio), limit.parse::<f64>()) else {
             continue;
         };
-        assert_eq!(verdict(ratio, limit), said, "{goal}");
+        let verdict = match rounds < ROUNDS {
+            true => "undecided",
+            false => verdict(ratio, limit),
+        };
+        assert_eq!(verdict, said, "{goal}");
         judged += 1;
     }
     assert_eq!(judged, 11);

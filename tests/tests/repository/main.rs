@@ -4,6 +4,7 @@
 
 mod comparisons;
 mod cycles;
+mod features;
 mod module;
 mod options;
 mod package;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
-use takt_client::certificates::{trust_command, unknown_issuer_advice};
+use takt_client::certificates::{trust_advice, unknown_issuer_advice};
 use takt_client::model::{self, provider};
 use takt_client::{
     Client, ClientError, ClientOptions, ClientSecurity, Endpoint, Identity, NamespaceMap,
 };
-use takt_crypto::CertificateError;
+use takt_crypto::{CertificateError, Remedy};
 use takt_rt::pauses::Pauses;
 use takt_rt::readiness::Waker;
 use takt_ua::structures::*;
@@ -284,18 +284,21 @@ impl Registration {
                     "the name {name} belongs to another user, or this Unix user has no role engineer at the registry"
                 )
             }
-            StatusCode::BadUserAccessDenied
-                if matches!(&error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
+            StatusCode::BadUserAccessDenied if matches!(&error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
             {
-                "name or password of the user is wrong: `takt user list` at the registry shows its users".to_owned()
+                format!(
+                    "name or password of the user is wrong; an administrator of the registry sees its users{}",
+                    Remedy::ListUsers
+                )
             }
             StatusCode::BadUserAccessDenied if self.user != Identity::Anonymous => format!(
-                "{name} may not register over opc.tcp: the user needs the role engineer (`takt user` at the registry gives it), and the name must belong neither to a Unix user nor to an application that runs on the host of the \
-                 registry: there, Providers register over shared memory"
+                "{name} may not register over opc.tcp: the user needs the role engineer at the registry, and the name must belong \
+                 neither to a Unix user nor to an application that runs on the host of the registry: there, Providers register over \
+                 shared memory"
             ),
             StatusCode::BadUserAccessDenied => format!(
-                "{name} may not register over opc.tcp: register as a user with the role engineer (`takt user` at the registry gives \
-                 it), or allow registration over opc.tcp at the registry (allow_tcp_registration); and the name must not belong to another user"
+                "{name} may not register over opc.tcp: register as a user with the role engineer at the registry, or allow \
+                 registration over opc.tcp there (allow_tcp_registration); and the name must not belong to another user"
             ),
             StatusCode::BadResourceUnavailable => format!(
                 "the registry has no room for {name}: its log says whether that is the limit of Providers or a full disk"
@@ -374,8 +377,8 @@ fn advice(error: &ClientError) -> Option<String> {
             cause: CertificateError::Untrusted,
             ..
         } => Some(format!(
-            "If this is the thumbprint of the registry, {} trusts it",
-            trust_command("add", thumbprint, certificates.as_deref())
+            "If this is the thumbprint of the registry, {}",
+            trust_advice(thumbprint, certificates.as_deref())
         )),
         ClientError::ServerCertificate {
             issuer,
@@ -389,7 +392,8 @@ fn advice(error: &ClientError) -> Option<String> {
             "The certificate of this Provider cannot be used: {error}"
         )),
         ClientError::NotTrusted { thumbprint, .. } => Some(format!(
-            "The registry does not trust this Provider yet: `takt trust add {thumbprint}` there"
+            "The registry does not trust this Provider yet: trust the certificate {thumbprint} there{}",
+            Remedy::Trust { thumbprint }
         )),
         ClientError::Identity { .. } => {
             Some("The password is sent encrypted only: the connection has to be".to_owned())

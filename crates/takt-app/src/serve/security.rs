@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_client::Endpoint;
 use takt_client::certificates::{self, CertificatesError};
-use takt_crypto::{ApplicationSecurity, KeyKind, PolicyProfile};
+use takt_crypto::{ApplicationSecurity, KeyKind, PolicyProfile, Remedy};
 use takt_services::{EndpointConfig, Server};
 use takt_space::{RoleSet, UserRole};
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
@@ -93,8 +93,8 @@ impl EndpointSecurity {
                             host,
                             %kind,
                             folder,
-                            "the own certificate does not contain the advertised host, so clients will refuse it: `takt trust renew \
-                             {name}` with this host makes one that does"
+                            "the own certificate does not contain the advertised host, so clients will refuse it: make one that does{}",
+                            Remedy::AddHost { application: name, host }
                         );
                     }
                 }

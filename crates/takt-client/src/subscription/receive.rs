@@ -251,7 +251,11 @@ impl<C: Publishing> Core<C> {
             } else if object.is::<StatusChangeNotification>() {
                 // The server has deleted the Subscription: the next call creates a new one.
                 let change: StatusChangeNotification = object.decode_as().map_err(broken)?;
-                tracing::warn!(endpoint = %self.client.endpoint(), status = %change.status, "the Subscription ended");
+                tracing::warn!(
+                    endpoint = %self.client.endpoint(),
+                    status = %change.status,
+                    "the server has ended the Subscription: another one is created"
+                );
                 self.created = None;
             }
         }

@@ -60,7 +60,8 @@ pub(super) fn rewritten(
 ) -> Result<u64, String> {
     let mut left_out = 0;
     let mut writer = CaptureWriter::new(output).map_err(|error| error.to_string())?;
-    for packet in CaptureReader::new(BufReader::new(input))? {
+    let mut reader = CaptureReader::new(BufReader::new(input))?;
+    for packet in reader.by_ref() {
         let packet = packet?;
         let payload = carried(packet.linktype, &packet.bytes);
         let publisher = payload.and_then(|it| publisher_of(it.bytes));
@@ -85,6 +86,9 @@ pub(super) fn rewritten(
             _ => left_out += 1,
         }
     }
+    // Verdicts have the resolution of the times.
+    let step = reader.step_nanos().unwrap_or(1);
+    writer.note_step(step).map_err(|error| error.to_string())?;
     let _ = writer.finish().map_err(|error| error.to_string())?;
     Ok(left_out)
 }

@@ -165,8 +165,13 @@ impl RunBundle {
     /// Creates a file of the folder.
     fn create(&mut self, name: &str, kind: FileKind) -> Result<BufWriter<File>, BundleError> {
         let path = self.folder.join(name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(io(parent))?;
+        // The folder itself is there, unless another thread removes it because the process ends.
+        if let Some((case, _)) = name.split_once('/') {
+            let parent = self.folder.join(case);
+            match fs::create_dir(&parent) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                made => made.map_err(io(&parent))?,
+            }
         }
         let file = File::create(&path).map_err(io(&path))?;
         self.files.insert(name.to_owned(), kind);

@@ -1,13 +1,13 @@
 //! Order of the times of a run: no message is at a place before it is at an earlier one.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use takt_analysis::{
-    AnalysisOptions, CapturePort, DelaySample, ImpossibleDelays, RunAnalysis, SampleObserver,
-    TraceInterval,
+    AnalysisOptions, CapturePort, DelaySample, ImpossibleDelays, IntervalQuantities, RunAnalysis,
+    SampleObserver, TraceInterval,
 };
-use takt_control::TracePoint;
+use takt_control::TracePoint::{self, T1, T2, T3, T4, T5, T6, T7, T8};
 
 use super::captures::{AssignedCaptures, PairCaptures};
 use super::error::CollectError;
@@ -27,25 +27,10 @@ pub(super) fn check(
             trim: 0,
             synchronized: pair.is_synchronized,
         };
-        let capture = own.publisher.and_then(|it| assigned.captures.get(it));
-        let mut trips = RoundTrips {
-            tolerance: capture.map_or(1, |it| i64::try_from(it.step_nanos).unwrap_or(i64::MAX)),
-            ..RoundTrips::default()
-        };
-        let run = RunAnalysis::observed(&files, &options, &mut trips)?;
-        if let Some(capture) = capture.filter(|it| it.has_card_stamps) {
-            let mut intervals = run.intervals.iter();
-            let wire = intervals.find(|it| is_wire(it.interval));
-            let negative = wire.map_or(0, |it| it.negative);
-            let contradictions = trips.contradictions.saturating_add(negative);
-            let count = trips.count.saturating_add(negative);
-            if contradictions > count / 2 {
-                return Err(CollectError::SentNotStamped {
-                    path: capture.path.clone(),
-                    contradictions,
-                    count,
-                });
-            }
+        let mut nestings = Nestings(card_nestings(assigned, *own));
+        let run = RunAnalysis::observed(&files, &options, &mut nestings)?;
+        for (path, nesting) in nestings.0 {
+            nesting.check(path, &run)?;
         }
         let cards = of_cards(pair, assigned, *own);
         let margin = pair.clocks.margin_nanos().unwrap_or(0);
@@ -73,47 +58,117 @@ pub(super) fn check(
     Ok(doubts)
 }
 
-fn is_wire(interval: TraceInterval) -> bool {
-    (interval.from, interval.to) == (TracePoint::T2, TracePoint::T7)
+/// Trace points of an interval.
+type Ends = (TracePoint, TracePoint);
+
+fn ends(interval: TraceInterval) -> Ends {
+    (interval.from, interval.to)
 }
 
-/// Comparison of the wire round trip of each message with that of the application, which has it within.
-#[derive(Debug, Default)]
-struct RoundTrips {
-    /// Nanoseconds by which the wire round trip may be longer.
+/// Returns the intervals of one clock that are within those of another one, if a network card stamped the capture with this path: then
+/// it did not stamp the sent frames, or not by the same clock, unless they are.
+fn card_nestings(assigned: &AssignedCaptures, own: PairCaptures) -> Vec<(&Path, Nesting)> {
+    let (application, wire) = ((T1, T8), (T2, T7));
+    let (kernel, thread) = ((T3, T6), (T4, T5));
+    let captures = [
+        (own.publisher, &[(wire, application)][..]),
+        (own.loopback, &[(thread, kernel), (kernel, application)]),
+    ];
+    let captures = captures.into_iter().filter_map(|(index, nestings)| {
+        let capture = assigned.captures.get(index?)?;
+        capture.has_card_stamps.then_some((capture, nestings))
+    });
+    let nestings = captures.flat_map(|(capture, nestings)| {
+        let step = i64::try_from(capture.step_nanos).unwrap_or(i64::MAX);
+        let nestings = nestings.iter();
+        nestings
+            .map(move |(inner, outer)| (capture.path.as_path(), Nesting::new(*inner, *outer, step)))
+    });
+    nestings.collect()
+}
+
+/// Comparison of an interval of each message with another one, which has it within.
+#[derive(Debug)]
+struct Nesting {
+    inner: Ends,
+    outer: Ends,
+    /// Nanoseconds by which the inner interval may be longer.
     tolerance: i64,
-    /// Wire round trips of messages without that of the application so far, by counter.
-    wire: HashMap<u64, i64>,
-    /// The same of the application.
-    application: HashMap<u64, i64>,
-    /// Number of messages whose wire round trip is longer.
+    /// Inner intervals of messages without the outer one so far, by counter.
+    inner_nanos: HashMap<u64, i64>,
+    /// Outer intervals of messages without the inner one so far.
+    outer_nanos: HashMap<u64, i64>,
+    /// Number of messages whose inner interval is longer.
     contradictions: u64,
     count: u64,
 }
 
-impl SampleObserver for RoundTrips {
-    fn delay(&mut self, sample: &DelaySample) {
-        let DelaySample {
-            interval, counter, ..
-        } = sample;
-        let is_wire = is_wire(*interval);
-        if !is_wire && (interval.from, interval.to) != (TracePoint::T1, TracePoint::T8) {
+impl Nesting {
+    fn new(inner: Ends, outer: Ends, tolerance: i64) -> Self {
+        Self {
+            inner,
+            outer,
+            tolerance,
+            inner_nanos: HashMap::new(),
+            outer_nanos: HashMap::new(),
+            contradictions: 0,
+            count: 0,
+        }
+    }
+
+    fn note(&mut self, sample: &DelaySample) {
+        let found = ends(sample.interval);
+        let is_inner = found == self.inner;
+        if !is_inner && found != self.outer {
             return;
         }
-        let (own, others) = match is_wire {
-            true => (&mut self.wire, &mut self.application),
-            false => (&mut self.application, &mut self.wire),
+        let (own, others) = match is_inner {
+            true => (&mut self.inner_nanos, &mut self.outer_nanos),
+            false => (&mut self.outer_nanos, &mut self.inner_nanos),
         };
-        let Some(other) = others.remove(counter) else {
-            own.insert(*counter, sample.nanos);
+        let Some(other) = others.remove(&sample.counter) else {
+            own.insert(sample.counter, sample.nanos);
             return;
         };
-        let (wire, application) = match is_wire {
+        let (inner, outer) = match is_inner {
             true => (sample.nanos, other),
             false => (other, sample.nanos),
         };
         self.count += 1;
-        self.contradictions += u64::from(wire > application.saturating_add(self.tolerance));
+        self.contradictions += u64::from(inner > outer.saturating_add(self.tolerance));
+    }
+
+    /// Refuses a capture if most of its messages contradict the times of the threads. Negative times of the card do so, too.
+    fn check(&self, path: &Path, run: &RunAnalysis) -> Result<(), CollectError> {
+        let is_captured = |it: &&IntervalQuantities| {
+            let found = ends(it.interval);
+            matches!(found, (T2, T7) | (T3, T6)) && [self.inner, self.outer].contains(&found)
+        };
+        let captured = run.intervals.iter().find(is_captured);
+        let negative = captured.map_or(0, |it| it.negative);
+        let contradictions = self.contradictions.saturating_add(negative);
+        let count = self.count.saturating_add(negative);
+        if contradictions <= count / 2 {
+            return Ok(());
+        }
+        Err(CollectError::SentNotStamped {
+            path: path.to_owned(),
+            inner: self.inner,
+            outer: self.outer,
+            contradictions,
+            count,
+        })
+    }
+}
+
+/// All comparisons of an application, with the captures that they are for.
+struct Nestings<'a>(Vec<(&'a Path, Nesting)>);
+
+impl SampleObserver for Nestings<'_> {
+    fn delay(&mut self, sample: &DelaySample) {
+        for (_, nesting) in &mut self.0 {
+            nesting.note(sample);
+        }
     }
 }
 
@@ -135,8 +190,7 @@ fn of_cards(
 
 /// Returns true for delays between two captures.
 fn is_captured(delays: &ImpossibleDelays) -> bool {
-    let TraceInterval { from, to, .. } = delays.interval;
-    matches!(from, TracePoint::T2 | TracePoint::T6) && matches!(to, TracePoint::T3 | TracePoint::T7)
+    matches!(ends(delays.interval), (T2, T3) | (T6, T7))
 }
 
 /// Returns the files of an application, with the ports of its captures.
@@ -167,7 +221,7 @@ fn files(
 fn refusal(run: &RunAnalysis, delays: &ImpossibleDelays) -> CollectError {
     let TraceInterval { from, to, .. } = delays.interval;
     let (first, second) = (file_of(run, from), file_of(run, to));
-    let delays = *delays;
+    let delays = Box::new(*delays);
     match delays.interval.crosses_hosts() {
         true => CollectError::NotSynchronized {
             first,
@@ -196,20 +250,13 @@ mod tests {
 
     #[test]
     fn a_wire_round_trip_is_within_that_of_the_application() {
-        let mut trips = RoundTrips {
-            tolerance: 10,
-            ..RoundTrips::default()
-        };
-        let [application, wire] = [
-            (TracePoint::T1, TracePoint::T8),
-            (TracePoint::T2, TracePoint::T7),
-        ]
-        .map(|points| {
+        let mut nesting = Nesting::new((T2, T7), (T1, T8), 10);
+        let [application, wire] = [(T1, T8), (T2, T7)].map(|points| {
             let mut all = TraceInterval::ALL.into_iter();
-            all.find(|it| (it.from, it.to) == points).unwrap()
+            all.find(|it| ends(*it) == points).unwrap()
         });
         let mut note = |interval, counter, nanos| {
-            trips.delay(&DelaySample {
+            nesting.note(&DelaySample {
                 interval,
                 counter,
                 began: 0,
@@ -225,6 +272,6 @@ mod tests {
         note(application, 4, 700);
         note(wire, 4, 711);
         note(wire, 5, 800);
-        assert_eq!((trips.contradictions, trips.count), (2, 4));
+        assert_eq!((nesting.contradictions, nesting.count), (2, 4));
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use takt_analysis::{AnalysisError, ImpossibleDelays};
+use takt_control::TracePoint;
 
 use crate::error::LabError;
 use crate::run_directory::RunDirectoryError;
@@ -158,18 +159,22 @@ pub enum CollectError {
         /// Path of the other capture.
         second: PathBuf,
     },
-    /// Most round trips of a capture with the card's stamps contradict those of the application.
+    /// Most times of a capture with the card's stamps contradict those of the threads.
     #[error(
-        "the network card did not stamp the sent frames of {}: of {contradictions} of {count} messages, the wire round trip \
-         (T2 to T7) is not within that of the application (T1 to T8)",
-        path.display()
+        "the network card did not stamp the sent frames of {}: of {contradictions} of {count} messages, the time from {:?} to {:?} \
+         is not within that from {:?} to {:?}",
+        path.display(), inner.0, inner.1, outer.0, outer.1
     )]
     SentNotStamped {
         /// Path of the capture.
         path: PathBuf,
+        /// Trace points of the interval that is longer.
+        inner: (TracePoint, TracePoint),
+        /// Trace points of the interval that has it within.
+        outer: (TracePoint, TracePoint),
         /// Number of messages whose times contradict each other.
         contradictions: u64,
-        /// Number of messages with both round trips, or with a negative one.
+        /// Number of messages with both intervals, or with a negative one.
         count: u64,
     },
     /// The network card stamped the packets of one capture at the port of a Publisher, and not those of another one.
@@ -188,7 +193,7 @@ pub enum CollectError {
         /// Path of the file with the second one.
         second: PathBuf,
         /// Impossible times.
-        delays: ImpossibleDelays,
+        delays: Box<ImpossibleDelays>,
     },
     /// Most times between two hosts, whose clocks are said to be synchronized, are negative.
     #[error("the clocks of {} and {} are not synchronized: {}", first.display(), second.display(), impossible(.delays))]
@@ -198,7 +203,7 @@ pub enum CollectError {
         /// Path of the file with the second one.
         second: PathBuf,
         /// Impossible times.
-        delays: ImpossibleDelays,
+        delays: Box<ImpossibleDelays>,
     },
     /// The run cannot be written.
     #[error(transparent)]
@@ -222,8 +227,8 @@ fn impossible(delays: &ImpossibleDelays) -> String {
         interval,
         negative,
         least_nanos,
-        long,
         count,
+        ..
     } = delays;
     let (from, to) = (interval.from, interval.to);
     let mut parts = Vec::new();
@@ -233,9 +238,7 @@ fn impossible(delays: &ImpossibleDelays) -> String {
         });
         parts.push(format!("{negative} of {count} times are negative{least}"));
     }
-    if *long > 0 {
-        parts.push(format!("{long} of {count} times are above 1 s"));
-    }
+    parts.extend(delays.too_long());
     format!(
         "{} ({from:?} to {to:?}, {})",
         parts.join(", "),

@@ -54,6 +54,13 @@ impl KernelCache {
         self.folder.join(format!("linux-{}", digest()))
     }
 
+    /// Returns the directory with notes of bundles that are made ready
+    /// ([`remove_killed_bundles`](crate::bundle::remove_killed_bundles)).
+    #[must_use]
+    pub fn bundles(&self) -> PathBuf {
+        self.folder.join("bundles")
+    }
+
     /// Returns the kernel, if it is built.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use takt_capture::{carried, packets};
+use takt_capture::{CaptureReader, carried, packets};
 use takt_lab::bundle::{BundleError, PrivateNames, RunBundle};
 use takt_lab::run_directory::RunDescription;
 use takt_lab::{CaseRecord, LoopEnd};
@@ -188,6 +188,23 @@ fn an_unpacked_archive_is_a_run() {
     let before = files.path("run/001/control.loopback.trace");
     assert_eq!(length(&loopback.0), length(&before));
     assert_eq!(end(loopback.0), end(before));
+}
+
+/// The verdicts have the resolution of the times: a packed run must not look more exact than it is.
+#[test]
+fn the_steps_of_times_stay() {
+    let files = run();
+    let (folder, _bundle) = packed(&files.path("run"));
+    let step = |path: PathBuf| {
+        let file = fs::read(path).unwrap();
+        let mut reader = CaptureReader::new(file.as_slice()).unwrap();
+        assert!(reader.by_ref().all(|packet| packet.is_ok()));
+        reader.step_nanos()
+    };
+    // The interface that `describe` adds has microseconds.
+    let before = step(files.path("run/001/publisher-port-1.pcapng"));
+    assert_eq!(before, Some(1_000));
+    assert_eq!(step(folder.path().join("001/capture-1.pcapng")), before);
 }
 
 #[test]

@@ -160,6 +160,48 @@ fn captures_with_another_clock_are_refused_unless_the_caller_tells_it() {
     );
 }
 
+/// tcpdump on the loopback's host has the card's time for received frames, and the kernel's for sent ones.
+#[test]
+fn sent_frames_of_the_loopback_need_stamps_of_the_card_too() {
+    for (there, back, refusal) in [
+        (TAI, TAI, None),
+        (
+            TAI,
+            0,
+            Some("the time from T4 to T5 is not within that from T3 to T6"),
+        ),
+        (
+            0,
+            TAI,
+            Some("the time from T3 to T6 is not within that from T1 to T8"),
+        ),
+        // 0.35 ms less: T6 would be before T5.
+        (TAI, TAI - 350_000, Some("the time from T4 to T5 is not")),
+    ] {
+        let files = Files::new();
+        let [publisher, loopback] = files.pair();
+        let starts = [START + there, START + back];
+        let card = files.capture_of_two_clocks("loopback.pcapng", (1, RUN), starts, |_, _| {});
+        let stamped = std::slice::from_ref(&card);
+        let run = collected(&files, &[publisher, loopback], stamped, false);
+        match (run, refusal) {
+            (Ok(run), None) => {
+                let application = &run.description.cases[0].applications[0];
+                assert_eq!(application.card_stamps, [false, true]);
+            }
+            (Err(error), Some(refusal)) => {
+                let text = error.to_string();
+                assert!(
+                    text.contains("loopback.pcapng") && text.contains(refusal),
+                    "{text}"
+                );
+                assert!(text.contains("400 of 400 messages"), "{text}");
+            }
+            (run, _) => panic!("{run:?} {refusal:?}"),
+        }
+    }
+}
+
 #[test]
 fn records_that_are_missing_in_the_middle_are_named() {
     let files = Files::new();

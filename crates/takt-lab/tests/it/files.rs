@@ -139,18 +139,33 @@ impl Files {
         start: i64,
         change: impl Fn(i64, &mut Vec<u8>),
     ) -> PathBuf {
+        self.capture_of_two_clocks(name, (publisher, run), [start, start], change)
+    }
+
+    /// Writes the same capture, with a clock for the messages of the Publisher, and one for those of the loopback.
+    pub(crate) fn capture_of_two_clocks(
+        &self,
+        name: &str,
+        (publisher, run): (u16, RunId),
+        [start_there, start_back]: [i64; 2],
+        change: impl Fn(i64, &mut Vec<u8>),
+    ) -> PathBuf {
         let path = self.path(name);
         let mut writer = CaptureWriter::new(File::create(&path).unwrap()).unwrap();
         let at =
             |nanos: i64| -> SystemTime { UNIX_EPOCH + Duration::from_nanos(nanos.cast_unsigned()) };
         for counter in 1..=MESSAGES {
-            let sent = start + counter * CYCLE;
+            let after = counter * CYCLE;
             let mut there = frame(publisher, run.0, counter);
             change(counter, &mut there);
-            writer.write(at(sent + 10_000), &there).unwrap();
+            writer
+                .write(at(start_there + after + 10_000), &there)
+                .unwrap();
             // The group of the loopback has a version of its own.
             let back = frame(publisher + 1, 77, counter);
-            writer.write(at(sent + 600_000), &back).unwrap();
+            writer
+                .write(at(start_back + after + 600_000), &back)
+                .unwrap();
         }
         writer.finish().unwrap();
         path

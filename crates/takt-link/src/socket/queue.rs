@@ -66,22 +66,35 @@ impl<C: Controls> SendQueue<C> {
         }
     }
 
-    /// Makes room for twice as many messages. Returns false if there cannot be more.
-    #[cold]
-    pub(crate) fn grow(&mut self) -> bool {
-        let batch = (self.batch * 2).min(MAX_BATCH);
-        if batch == self.batch {
-            return false;
+    /// Makes room for this number of messages at least; the queue must be empty. It allocates and writes to the new memory, which a
+    /// real-time thread must not do later.
+    ///
+    /// # Errors
+    /// [`LinkError::TooMany`].
+    pub(crate) fn reserve_batch(&mut self, messages: usize) -> Result<(), LinkError> {
+        if messages > MAX_BATCH {
+            return Err(LinkError::TooMany { maximum: MAX_BATCH });
+        }
+        let added = messages.saturating_sub(self.batch);
+        if added == 0 || !self.is_empty() {
+            return Ok(());
         }
         let header = self.places[..self.waiting.header].to_vec();
         let old = self.places.len();
-        self.places.resize(batch * self.place, 0);
+        self.places.resize(messages * self.place, 0);
         for place in self.places[old..].chunks_exact_mut(self.place) {
             place[..header.len()].copy_from_slice(&header);
         }
-        self.headers = SendHeaders::new(batch);
-        self.batch = batch;
-        true
+        self.headers = SendHeaders::new(messages);
+        self.waiting.lengths.reserve_exact(messages);
+        self.waiting.controls = C::new(messages);
+        self.batch = messages;
+        Ok(())
+    }
+
+    /// Returns the greatest number of waiting messages.
+    pub(crate) const fn batch(&self) -> usize {
+        self.batch
     }
 
     /// Returns the lengths of the messages that wait, in bytes, header included.

@@ -55,6 +55,8 @@ struct SocketSender<W, C> {
     room: Option<SendRoom>,
     /// True if messages were queued for the next flush beside the queued ones, because a batch was full.
     has_more: bool,
+    /// True until the next flush if its messages belong together and are more than a batch: then none of them leaves.
+    is_refused: bool,
     /// Number of messages sent that `flush` has not returned yet.
     unreported: usize,
     counters: LinkCounters,
@@ -75,6 +77,7 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
             without_room: options.without_room,
             room: SendRoom::of(options),
             has_more: false,
+            is_refused: false,
             unreported: 0,
             counters: LinkCounters::default(),
         })
@@ -146,29 +149,51 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
         }
     }
 
+    /// Returns true if the messages of a flush are sent together or not at all.
+    fn is_whole(&self) -> bool {
+        self.room.as_ref().is_some_and(SendRoom::is_whole)
+    }
+
     /// Makes room in a full batch.
     #[cold]
     fn make_room(&mut self) -> Result<(), LinkError> {
-        // Messages that belong together leave together.
-        if self.room.as_ref().is_some_and(SendRoom::is_whole) && self.queue.grow() {
-            return Ok(());
+        if self.is_whole() {
+            return Err(self.refuse_flush());
         }
         self.has_more = true;
         self.send_queued()
+    }
+
+    /// Discards the messages of a flush that is longer than a batch: it would allocate to make room, and a part is of no use.
+    #[cold]
+    fn refuse_flush(&mut self) -> LinkError {
+        self.is_refused = true;
+        self.counters.overflowed += self.queue.clear();
+        LinkError::TooMany {
+            maximum: self.queue.batch(),
+        }
     }
 }
 
 impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
     fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
-        if self.queue.is_full() {
+        if self.is_refused || self.queue.is_full() {
             self.make_room()?;
         }
         self.queue.reserve(length)
     }
 
+    fn reserve_flush(&mut self, messages: usize) -> Result<(), LinkError> {
+        match self.is_whole() {
+            true => self.queue.reserve_batch(messages),
+            false => Ok(()),
+        }
+    }
+
     fn flush(&mut self) -> Result<usize, LinkError> {
         let sent = self.send_queued();
         self.has_more = false;
+        self.is_refused = false;
         let count = std::mem::take(&mut self.unreported);
         sent.map(|()| count)
     }

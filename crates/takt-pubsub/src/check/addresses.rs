@@ -81,7 +81,7 @@ pub(super) fn ignored_quality(place: &mut Place<'_>) {
     place.warning(
         "QosCategory",
         "Takt ignores QosCategory and DatagramQos",
-        "Use the PCP of an opc.eth address, and queueing disciplines (`takt tsn plan`)",
+        "Use the PCP of an opc.eth address, and queueing disciplines",
     );
 }
 

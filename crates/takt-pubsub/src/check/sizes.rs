@@ -18,7 +18,7 @@ use crate::time::Now;
 /// Payload of an Ethernet frame, in bytes.
 const ETHERNET: usize = 1500;
 /// Length of a SecurityHeader with its MessageNonce, and of the signature, in bytes.
-const SECURITY: usize = 14 + crate::security::SIGNATURE_LENGTH;
+pub(crate) const SECURITY: usize = 14 + crate::security::SIGNATURE_LENGTH;
 /// Greatest length of a value that is made for the check; more do not fit any message.
 const LONGEST_VALUE: usize = 4 << 20;
 
@@ -173,7 +173,7 @@ fn check_configured_sizes(
 }
 
 /// Returns the longest value that the metadata of a field allows; texts of any length are empty.
-fn longest_value(field: &FieldMetaData) -> Option<Variant> {
+pub(crate) fn longest_value(field: &FieldMetaData) -> Option<Variant> {
     let built_in = BuiltInType::from_u8(field.built_in_type)?;
     let length = (field.max_string_length as usize).min(LONGEST_VALUE);
     let scalar = match built_in {

@@ -3,6 +3,7 @@
 mod actions;
 mod announcing;
 mod commands;
+mod flush;
 mod links;
 mod listening;
 mod options;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use takt_link::WithoutRoom;
 use takt_ua::Variant;
 use takt_ua::structures::{
     PubSubConfiguration2DataType, PubSubConnectionDataType, UadpWriterGroupMessageDataType,
@@ -28,12 +30,13 @@ use takt_ua::structures::{
 pub use actions::{
     ActionCallError, ActionClient, ActionCompleter, ActionLinks, RunningResponders, action_links,
 };
+pub use flush::LongestInterval;
 pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
 pub use options::{RealTime, RuntimeOptions, StartError};
 pub use output::{LinkOutput, LinkReservation};
 pub use problem::{Problem, ProblemCause};
 pub use status::{ComponentState, Statistics};
-pub use takt_link::LinkOptions;
+pub use takt_link::{KernelQueue, LinkOptions};
 
 use crate::action::offers_actions;
 use crate::check;
@@ -288,14 +291,27 @@ impl PubSub {
         options: &RuntimeOptions,
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
-        let link = writer_group_link(connection, group, &options.link).map_err(within)?;
+        let mut link = writer_group_link(connection, group, &options.link).map_err(within)?;
         let meta_data = meta_data_links(connection, group, &options.link).map_err(within)?;
         let data_sets = &configuration.published_data_sets;
-        let mut engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
         let settings: Option<UadpWriterGroupMessageDataType> =
             group.message_settings.decode_as().ok();
         let launch_times = link.options.launch_times.is_some();
-        let interval = engine.publishing_interval();
+        let interval = milliseconds(group.publishing_interval);
+        let timing = Timing::new(settings.as_ref(), interval, launch_times);
+        let is_asked_for = matches!(options.kernel_queue, KernelQueue::Cycles(_));
+        if launch_times || options.publishing.policy.is_some() || is_asked_for {
+            let ahead = timing.lead().unwrap_or_default();
+            link.limit_waiting(options.kernel_queue, interval, ahead);
+        }
+        let (mut engine, longest) = match link.options.without_room {
+            WithoutRoom::Discard => {
+                LongestInterval::of_new_group(connection, group, data_sets, source)
+                    .map(|(group, longest)| (group, Some(longest)))
+            }
+            _ => WriterGroup::new(connection, group, data_sets, source).map(|group| (group, None)),
+        }
+        .map_err(within)?;
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let name = format!("{}/{}", connection.name, group.name);
@@ -306,6 +322,7 @@ impl PubSub {
         let security_group_ids = engine.security_group_id().map(str::to_owned);
         let thread = PublisherThread {
             group: engine,
+            longest,
             link,
             meta_data: meta_data
                 .into_iter()
@@ -322,7 +339,7 @@ impl PubSub {
                 .raised(rank(configuration, group.priority)),
             watch_start: options.publishing_watch.clone(),
             flow: flow.cloned().map(SendingWatch::new),
-            timing: Timing::new(settings.as_ref(), interval, launch_times),
+            timing,
             commands: receiver,
             problems: self.problems.sender(&name),
             status: status.clone(),

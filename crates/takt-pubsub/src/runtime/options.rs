@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use takt_link::{LinkError, LinkOptions};
+use takt_link::{KernelQueue, LinkError, LinkOptions};
 use takt_rt::affinity::AffinityError;
 use takt_rt::cyclic::CyclicError;
+use takt_rt::late::WatchStart;
 use takt_rt::priority::{Policy, PriorityError};
-use takt_wakeup::WatchStart;
 
 use super::problem::ProblemSender;
 use crate::check::ConfigurationMistake;
@@ -65,6 +65,11 @@ pub struct RuntimeOptions {
     pub link: LinkOptions,
     /// Scheduling of the threads of WriterGroups.
     pub publishing: RealTime,
+    /// Room in the kernel for the messages of WriterGroups whose threads have a [policy](RealTime::policy), or whose messages have
+    /// launch times, and of all WriterGroups if it is a number of cycles, which are publishing intervals here. Room in the options of
+    /// the link takes precedence. Messages that do not replace those of the interval before, such as changes and events, have the
+    /// room of the system.
+    pub kernel_queue: KernelQueue,
     /// Watches of the publishing intervals of the threads of WriterGroups, which tell why some began late.
     pub publishing_watch: Option<WatchStart>,
     /// Scheduling of the threads of connections that receive.

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
 use takt_rt::clock::{Clock, after};
 use takt_rt::cyclic::{Cycle, Cyclic};
+use takt_rt::late::{LateWatch, WatchStart};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataType};
-use takt_wakeup::{LateWatch, WatchStart};
 
 use super::commands::CommandReceiver;
+use super::flush::LongestInterval;
 use super::links::LinkPlan;
 use super::output::LinkOutput;
 use super::problem::{ProblemCause, ProblemSender};
@@ -73,6 +74,8 @@ struct Links {
 /// State of the thread. It can move to another thread; the link cannot, and is opened there.
 pub(super) struct PublisherThread {
     pub(super) group: WriterGroup,
+    /// Longest interval of the group, until its link is open.
+    pub(super) longest: Option<LongestInterval>,
     pub(super) link: LinkPlan,
     pub(super) meta_data: Vec<MetaDataQueue>,
     pub(super) meta_data_is_due: bool,
@@ -152,15 +155,20 @@ impl PublisherThread {
         }
     }
 
-    fn prepare(&self) -> Result<(Links, Option<LateWatch>, Cyclic), StartError> {
+    fn prepare(&mut self) -> Result<(Links, Option<LateWatch>, Cyclic), StartError> {
+        let longest = self.longest.take();
         let at = |source| StartError::Link {
             component: self.group.name().to_owned(),
             source,
         };
         let open = |link: &LinkPlan| open_sender(&link.address, &link.options).map_err(at);
         let queue = |queue: &MetaDataQueue| open(&queue.link);
+        let mut data = open(&self.link)?;
+        if let Some(longest) = longest {
+            longest.reserve(data.as_mut()).map_err(at)?;
+        }
         let links = Links {
-            data: open(&self.link)?,
+            data,
             meta_data: self.meta_data.iter().map(queue).collect::<Result<_, _>>()?,
         };
         let cyclic = self.timing.cycles()?;

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use super::policy::MESSAGE_NONCE_LENGTH;
 
 /// Number of random parts of a Publisher with one token, for each of its WriterGroups, whose sequence numbers are remembered: one
-/// for each restart. MessageNonces with further random parts are remembered one by one: see [`ReplayLimits::nonces`].
+/// for each restart. MessageNonces with further random parts are stored individually: see [`ReplayLimits::nonces`].
 pub const MAX_RANDOM_PARTS: usize = 16;
 
 /// Number of random parts, each with one message and with rising numbers, after which a Publisher is one that draws a random part
@@ -64,7 +64,7 @@ pub(super) struct ReplayWindows {
     /// Sources in the order of their ids; never more than the capacity.
     sources: Vec<(SourceId, Source)>,
     limits: ReplayLimits,
-    /// Number of MessageNonces that may still be remembered one by one.
+    /// Number of MessageNonces that may still be stored individually.
     free_nonces: usize,
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_app::certificates::{trust_command, unknown_issuer_advice};
+use takt_app::certificates::{trust_advice, unknown_issuer_advice};
 use takt_app::{Client, ClientError, ClientOptions, Endpoint};
-use takt_crypto::CertificateError;
+use takt_crypto::{CertificateError, Remedy};
 use takt_ua::{DateTime, StatusCode};
 
 use super::schedule::{PushReport, PushSchedule};
@@ -182,8 +182,8 @@ impl PushError {
                 cause: CertificateError::Untrusted,
                 ..
             } => format!(
-                "If this is the right thumbprint, {} trusts the target.",
-                trust_command("add", thumbprint, certificates.as_deref())
+                "If this is the right thumbprint, {}.",
+                trust_advice(thumbprint, certificates.as_deref())
             ),
             ClientError::ServerCertificate {
                 issuer,
@@ -195,7 +195,8 @@ impl PushError {
                 own: Some(error), ..
             } => format!("The certificate of this registry cannot be used: {error}."),
             ClientError::NotTrusted { thumbprint, .. } => format!(
-                "The target does not trust this registry yet: `takt trust add {thumbprint}` there."
+                "The target does not trust this registry yet: trust the certificate {thumbprint} there{}.",
+                Remedy::Trust { thumbprint }
             ),
             error => match error.status_code() {
                 StatusCode::BadUserAccessDenied => format!(
@@ -231,12 +232,12 @@ mod tests {
             (certificate(CertificateError::Uri), "urn:target"),
             (
                 certificate(CertificateError::Untrusted),
-                "`takt trust add 0123ABCD` for the certificates in /plant/pki",
+                "trust it in /plant/pki",
             ),
             // The certificate alone would not be accepted.
             (
                 certificate(CertificateError::ChainIncomplete),
-                "The issuer (CA) CN=Plant CA is unknown. `takt trust add CA.der` for the certificates in /plant/pki",
+                "The issuer (CA) CN=Plant CA is unknown. Trust it and add its revocation list",
             ),
         ] {
             let said = advice(error);

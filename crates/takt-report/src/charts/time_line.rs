@@ -19,12 +19,11 @@ pub(super) fn figure(
     kind: RoundTripKind,
 ) -> Option<Figure> {
     let trip = application.round_trip(kind);
-    let began = application.began?;
     if trip.delay.longest.is_empty() {
         return None;
     }
     let point = |it: &LongDelay| {
-        let since = it.began.saturating_sub(began) as f64 / 1e6;
+        let since = application.since_the_first(it) as f64 / 1e6;
         (since, it.nanos as f64 / 1e3)
     };
     let count = trip.delay.longest.len();

@@ -6,7 +6,7 @@ use super::bound::ComparedBound;
 use super::late::LateAtEnd;
 use super::loss::LossShares;
 use super::measured::{MeasuredPoint, MeasuredTimes};
-use super::samples::LongDelay;
+use super::samples::{ClockedTimes, LongDelay};
 use super::simulated::SimulatedTimes;
 use super::times::RoundTripKind;
 
@@ -119,8 +119,9 @@ pub struct ComparedApplication {
     pub allowed_latency_nanos: f64,
     /// Counts of its ends.
     pub ends: Vec<EndRecord>,
-    /// Beginning of the first round trip, in nanoseconds since 1970, UTC.
-    pub began: Option<i64>,
+    /// Beginning of the first round trip, in nanoseconds since 1970, UTC, by the clock of the system and by that of the network card,
+    /// which may be far from it.
+    pub began: ClockedTimes,
     /// Events of the run that can have delayed its messages, each with its place and count.
     pub delayed_by: Vec<String>,
     /// Late wake-ups of its threads, of traces that have their causes.
@@ -132,6 +133,13 @@ pub struct ComparedApplication {
 }
 
 impl ComparedApplication {
+    /// Returns the time from the beginning of the first round trip to that of a delay, in nanoseconds. Both have one clock.
+    #[must_use]
+    pub fn since_the_first(&self, delay: &LongDelay) -> i64 {
+        let first = self.began.of(delay.is_of_card);
+        delay.began.saturating_sub(first.unwrap_or(delay.began))
+    }
+
     /// Returns the round trip of a kind.
     #[must_use]
     pub const fn round_trip(&self, kind: RoundTripKind) -> &RoundTripComparison {
@@ -185,7 +193,7 @@ pub(crate) mod tests {
             wake_up_latency_nanos: None,
             allowed_latency_nanos: 0.0,
             ends: Vec::new(),
-            began: None,
+            began: ClockedTimes::default(),
             delayed_by: Vec::new(),
             late_wake_ups: Vec::new(),
             remarks: Vec::new(),

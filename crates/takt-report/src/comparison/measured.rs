@@ -11,7 +11,7 @@ use takt_lab::run_directory::{RunApplication, RunCase};
 use takt_statistics::Quantile;
 
 use super::bound::ComparedBound;
-use super::samples::{LongDelay, LongestDelays};
+use super::samples::{ClockedTimes, LongDelay, LongestDelays};
 use super::times::{RoundTripKind, TimeSummary};
 
 /// Number of points of a distribution function.
@@ -92,7 +92,7 @@ struct Watch<'a> {
     /// True for the captures whose packets the network card stamped: that at the port of the Publisher, and that of the loopback.
     card_stamps: [bool; 2],
     /// Earliest beginning of a round trip.
-    began: Option<i64>,
+    began: ClockedTimes,
     sink: &'a mut dyn FnMut(&DelaySample),
 }
 
@@ -102,6 +102,7 @@ impl SampleObserver for Watch<'_> {
         let Some(index) = judged(sample.interval) else {
             return;
         };
+        let is_of_card = begins_at_card(sample.interval, self.card_stamps);
         if let (Some(longest), Some(above), Some(count), Some((bound, resolution))) = (
             self.longest.get_mut(index),
             self.above.get_mut(index),
@@ -112,13 +113,13 @@ impl SampleObserver for Watch<'_> {
                 nanos: sample.nanos,
                 began: sample.began,
                 counter: sample.counter,
-                is_of_card: begins_at_card(sample.interval, self.card_stamps),
+                is_of_card,
             });
             *count += 1;
             *above += u64::from(bound.is_below(sample.nanos, *resolution));
         }
         if RoundTripKind::of(sample.interval).is_some() {
-            self.began = Some(self.began.map_or(sample.began, |it| it.min(sample.began)));
+            self.began.note(sample.began, is_of_card);
         }
     }
 }
@@ -127,7 +128,7 @@ impl SampleObserver for Watch<'_> {
 pub(crate) struct Measurement {
     pub(crate) run: RunAnalysis,
     pub(crate) against: [AgainstBound; JUDGED],
-    pub(crate) began: Option<i64>,
+    pub(crate) began: ClockedTimes,
 }
 
 impl Measurement {
@@ -151,7 +152,7 @@ impl Measurement {
             above: [0; JUDGED],
             count: [0; JUDGED],
             card_stamps: application.card_stamps,
-            began: None,
+            began: ClockedTimes::default(),
             sink,
         };
         let run = RunAnalysis::observed(&files, &options, &mut watch)?;

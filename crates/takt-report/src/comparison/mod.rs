@@ -30,7 +30,7 @@ pub use measured::{MeasuredPoint, MeasuredTimes};
 pub use requirement::{Criterion, Requirement, Verdict};
 pub use resolution::Resolution;
 pub use run::{ComparedRun, ComparisonError, ComparisonOptions, RunSample};
-pub use samples::LongDelay;
+pub use samples::{ClockedTimes, LongDelay};
 pub use simulated::{SimulatedMessage, SimulatedTimes};
 pub use times::{RoundTripKind, TimeSummary};
 pub use violation::Violation;

@@ -19,6 +19,35 @@ pub struct LongDelay {
     pub is_of_card: bool,
 }
 
+/// Times of one event by the clock of the system, and by that of a network card, which may have another beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClockedTimes {
+    /// Time of the system, in nanoseconds since 1970, UTC.
+    pub system: Option<i64>,
+    /// Time of the network card, in nanoseconds since the beginning of its clock.
+    pub card: Option<i64>,
+}
+
+impl ClockedTimes {
+    /// Returns the time by one of the clocks.
+    #[must_use]
+    pub const fn of(self, is_of_card: bool) -> Option<i64> {
+        match is_of_card {
+            true => self.card,
+            false => self.system,
+        }
+    }
+
+    /// Notes a time, of which the earliest one stays.
+    pub(crate) fn note(&mut self, nanos: i64, is_of_card: bool) {
+        let time = match is_of_card {
+            true => &mut self.card,
+            false => &mut self.system,
+        };
+        *time = Some(time.map_or(nanos, |earliest| earliest.min(nanos)));
+    }
+}
+
 /// The longest delays so far.
 #[derive(Debug, Default)]
 pub(crate) struct LongestDelays {

@@ -53,10 +53,13 @@ fn measured_lines(
     let mut lines = Vec::new();
     if let Some(longest) = delay.longest.first() {
         let began = DateTime::from_unix_nanos(longest.began).to_iso8601();
-        let since = application.began.unwrap_or(longest.began);
-        let since = longest.began.saturating_sub(since) as f64 / 1e6;
+        let since = application.since_the_first(longest) as f64 / 1e6;
+        let clock = match longest.is_of_card {
+            true => " by the clock of the network card",
+            false => "",
+        };
         lines.push(format!(
-            "Message {} took {} \u{b5}s. It began at {began}, {since:.3} ms after the first one. Sound bound: {} \u{b5}s. \
+            "Message {} took {} \u{b5}s. It began at {began}{clock}, {since:.3} ms after the first one. Sound bound: {} \u{b5}s. \
              {} of {} messages are above the bound.",
             longest.counter,
             micros(longest.nanos as f64),
@@ -166,13 +169,17 @@ fn micros(nanos: f64) -> String {
 mod tests {
     use super::super::application::tests::application;
     use super::super::case::tests::case;
-    use super::super::samples::LongDelay;
+    use super::super::samples::{ClockedTimes, LongDelay};
     use super::*;
 
     #[test]
     fn a_violation_names_message_time_and_cause() {
         let mut application = application();
-        application.began = Some(1_700_000_000_000_000_000);
+        // The clock of the card is 37 s ahead, as one of TAI is.
+        application.began = ClockedTimes {
+            system: Some(1_700_000_000_000_000_000),
+            card: Some(1_700_000_037_000_000_000),
+        };
         application.wake_up_latency_nanos = Some(812_000.0);
         application.allowed_latency_nanos = 50_000.0;
         let delay = &mut application.round_trips[0].delay;
@@ -204,6 +211,16 @@ mod tests {
             violation.lines[2],
             "Cause: a thread was 812.000 \u{b5}s late, and the scenario allows 50.000 \u{b5}s."
         );
+        let mut of_card = delay.clone();
+        of_card.longest[0].is_of_card = true;
+        of_card.longest[0].began += 37_000_000_000;
+        let violation = Violation::measured(3, &case(), &application, &name, &of_card);
+        for part in [
+            "by the clock of the network card",
+            " 12.500 ms after the first one",
+        ] {
+            assert!(violation.lines[0].contains(part), "{:?}", violation.lines);
+        }
         application.wake_up_latency_nanos = Some(1_000.0);
         // A remark is no cause, whatever its words.
         let mut case = case();

@@ -61,11 +61,11 @@ pub(crate) const SCENARIO: Shape = Shape {
             Kind::List(&Kind::Table(&CROSS_TRAFFIC)),
             "Other traffic on the links.",
         ),
-        may("bounds", Kind::Table(&BOUNDS), "Options of `takt bounds`."),
+        may("bounds", Kind::Table(&BOUNDS), "Computation of bounds."),
         may(
             "simulation",
             Kind::Table(&SIMULATION),
-            "Options of `takt simulate`.",
+            "Options of the simulation.",
         ),
         may(
             "measure",
@@ -83,7 +83,7 @@ pub(crate) const SCENARIO: Shape = Shape {
 
 pub(crate) const BOUNDS: Shape = Shape {
     name: "bounds",
-    description: "Options of `takt bounds`; docs/bounds.md derives them.",
+    description: "Computation of bounds; docs/bounds.md derives them.",
     one_of: &[],
     fields: &[
         may(
@@ -109,7 +109,7 @@ const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp", "sch
 
 pub(crate) const SIMULATION: Shape = Shape {
     name: "a simulation",
-    description: "Options of `takt simulate`. The same seed gives the same run.",
+    description: "Options of the simulation. The same seed gives the same run.",
     one_of: &[],
     fields: &[
         may(

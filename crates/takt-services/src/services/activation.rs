@@ -36,7 +36,8 @@ pub(crate) fn activate(
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let activated = activate_session(request, connection, structure, response);
+    let mut reason = None;
+    let activated = activate_session(request, connection, structure, response, &mut reason);
     if let Err(Fault(status)) = activated {
         let token = request.header.authentication_token;
         let session = request.server.sessions.find(token).ok();
@@ -48,17 +49,20 @@ pub(crate) fn activate(
                 .as_deref()
                 .map_or("", |caller| caller.application_uri.as_str()),
             user: None,
+            reason,
         }
         .log(request.server, status);
     }
     activated
 }
 
+/// Activates a Session. `reason` becomes the check of the token that failed.
 fn activate_session(
     request: &Request<'_>,
     connection: &mut Connection,
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
+    reason: &mut Option<&'static str>,
 ) -> Handled {
     let activate: ActivateSessionRequest = decode(structure)?;
     let server = request.server;
@@ -93,6 +97,7 @@ fn activate_session(
     let identified = tokens
         .identify(token, &activate.user_token_signature)
         .inspect_err(|status| {
+            *reason = tokens.refusal(token, *status);
             server.diagnostics.session_rejected(*status);
             if server.audit().is_some() {
                 let name = tokens.claimed_name(token);
@@ -328,6 +333,7 @@ impl PasswordTask {
             channel: &self.activation.channel,
             application_uri: caller.application_uri.as_str(),
             user: self.user_name(),
+            reason: None,
         }
         .log(server, status);
         let handle = self.pending.request_handle;

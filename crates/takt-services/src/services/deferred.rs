@@ -74,6 +74,16 @@ pub(crate) type Respond =
 /// points for the rest.
 const HISTORY_RESULTS: usize = 2 << 20;
 
+/// Request whose operations are about to be submitted.
+pub(crate) struct DeferredRequest<'a> {
+    pub(crate) server: &'a Arc<Server>,
+    pub(crate) session: &'a Arc<Session>,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) pending: Arc<Pending>,
+    /// Message of the request, which is handled again with the results.
+    pub(crate) message: Vec<u8>,
+}
+
 /// The operations for one source, with their positions in the request.
 struct Group {
     source: Arc<dyn RemoteSource>,
@@ -180,23 +190,21 @@ impl Operations {
         // Memory is reserved before the request is kept: a request that fails here is answered at once.
         let charge = self.charge(session, length)?;
         let pending = session.keep_pending(pending);
-        let message = request.message.to_vec();
-        let caller = Arc::clone(&connection.caller);
-        self.submit_charged(request.server, session, caller, pending, message, charge);
+        let deferred = DeferredRequest {
+            server: request.server,
+            session,
+            caller: Arc::clone(&connection.caller),
+            pending,
+            message: request.message.to_vec(),
+        };
+        self.submit_charged(deferred, charge);
         Ok(RequestOutcome::Deferred)
     }
 
     /// Submits the operations of a deferred request.
-    pub(crate) fn submit(
-        self,
-        server: &Arc<Server>,
-        session: &Arc<Session>,
-        caller: Arc<Caller>,
-        pending: Arc<Pending>,
-        message: Vec<u8>,
-    ) -> Result<(), Fault> {
-        let charge = self.charge(session, message.len())?;
-        self.submit_charged(server, session, caller, pending, message, charge);
+    pub(crate) fn submit(self, request: DeferredRequest<'_>) -> Result<(), Fault> {
+        let charge = self.charge(request.session, request.message.len())?;
+        self.submit_charged(request, charge);
         Ok(())
     }
 
@@ -206,15 +214,14 @@ impl Operations {
     }
 
     /// Submits the operations to their sources.
-    fn submit_charged(
-        self,
-        server: &Arc<Server>,
-        session: &Arc<Session>,
-        caller: Arc<Caller>,
-        pending: Arc<Pending>,
-        message: Vec<u8>,
-        charge: Charge,
-    ) {
+    fn submit_charged(self, request: DeferredRequest<'_>, charge: Charge) {
+        let DeferredRequest {
+            server,
+            session,
+            caller,
+            pending,
+            message,
+        } = request;
         let patience = self.patience;
         let timeouts = &server.timeouts;
         let (client, size) = (caller.channel.id, message.len());

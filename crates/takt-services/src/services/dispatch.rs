@@ -18,6 +18,7 @@ use super::node_management::{AddNodes, AddReferences, DeleteNodes, DeleteReferen
 use super::register_nodes::{RegisterNodes, UnregisterNodes};
 use super::request::{Handled, Incoming, Request, decode, encode};
 use super::sliced::operation_list;
+use super::subscriptions::{DeleteSubscriptions, TransferSubscriptions};
 use super::{
     activation, call, discovery, history_update, read, session, subscriptions, translate,
     triggering, write,
@@ -282,9 +283,11 @@ fn entry(type_id: u32) -> Option<Entry> {
         }
         ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => Sliced(triggering::handle),
         ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            Sliced(subscriptions::transfer)
+            Sliced(subscriptions::handle_each::<TransferSubscriptions>)
         }
-        ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => Sliced(subscriptions::delete),
+        ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => {
+            Sliced(subscriptions::handle_each::<DeleteSubscriptions>)
+        }
         _ => return None,
     })
 }

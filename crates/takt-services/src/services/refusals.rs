@@ -15,6 +15,8 @@ pub(super) struct Refused<'a> {
     pub(super) application_uri: &'a str,
     /// Name of the user whom the client claims to be.
     pub(super) user: Option<&'a str>,
+    /// Check that failed, in the words of an operator, if it is known better than its StatusCode tells.
+    pub(super) reason: Option<&'static str>,
 }
 
 impl Refused<'_> {
@@ -39,7 +41,7 @@ impl Refused<'_> {
             user = self.user,
             policy = security.policy_uri,
             certificate = certificate.and_then(|one| one.application_uri.as_deref()),
-            reason = reason(status),
+            reason = self.reason.unwrap_or_else(|| reason(status)),
             %status,
             refused_before = left_out,
             "{} is refused",

@@ -40,6 +40,7 @@ pub(crate) fn create(
             channel: &connection.caller.channel,
             application_uri: application_uri.as_str(),
             user: None,
+            reason: None,
         }
         .log(request.server, status);
     }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_ua::StatusCode;
+use takt_space::Caller;
 use takt_ua::binary::{Decode, Decoder, Encoder};
-use takt_ua::ids;
 use takt_ua::request_handler::RequestOutcome;
 use takt_ua::structures::{
     CreateSubscriptionRequest, CreateSubscriptionResponse, DeleteSubscriptionsResponse,
@@ -13,6 +12,7 @@ use takt_ua::structures::{
     SetPublishingModeRequest, SetPublishingModeResponse, TransferResult,
     TransferSubscriptionsResponse,
 };
+use takt_ua::{StatusCode, Structure, ids};
 
 use super::request::{Handled, Request, check_count, decode, encode};
 use crate::responses::fault::Fault;
@@ -128,58 +128,87 @@ pub(super) fn in_slice<R>(
     })
 }
 
-/// Decodes the SubscriptionIds of a request, at most the maximum number of Subscriptions.
-fn subscription_ids(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Vec<u32>, Fault> {
-    let ids = Vec::<u32>::decode(body)?;
+/// Service with one operation on each of its Subscriptions.
+pub(super) trait SubscriptionOperation: Sized {
+    type Result;
+    type Response: Structure;
+
+    /// Decodes the parameters behind the SubscriptionIds.
+    fn decode(session: &Session, body: &mut Decoder<'_>) -> Result<Self, Fault>;
+
+    /// Executes the operation on one Subscription.
+    fn execute(&self, engine: &mut Engine, session: &Session, id: u32) -> Self::Result;
+
+    /// Returns the response with the results, in the order of the request.
+    fn response(request: &Request<'_>, results: Vec<Self::Result>) -> Self::Response;
+}
+
+/// Handles a request with one operation on each of its Subscriptions: all of them in one slice.
+pub(super) fn handle_each<O: SubscriptionOperation>(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let ids = Vec::<u32>::decode(&mut body)?;
     let budgets = &request.server.budgets.subscriptions;
     check_count(ids.len(), budgets.max_subscriptions)?;
-    Ok(ids)
+    let operation = O::decode(session, &mut body)?;
+    let results = in_slice(request, connection, |engine| {
+        let execute = |id: &u32| operation.execute(engine, session, *id);
+        ids.iter().map(execute).collect()
+    });
+    encode(&O::response(request, results), response)
 }
 
-/// Executes an operation on each Subscription of a request, in one slice.
-fn each<R>(
-    request: &Request<'_>,
-    connection: &Connection,
-    ids: &[u32],
-    mut operate: impl FnMut(&mut Engine, u32) -> R,
-) -> Vec<R> {
-    in_slice(request, connection, |engine| {
-        ids.iter().map(|id| operate(engine, *id)).collect()
-    })
+/// DeleteSubscriptions.
+pub(super) struct DeleteSubscriptions;
+
+impl SubscriptionOperation for DeleteSubscriptions {
+    type Result = StatusCode;
+    type Response = DeleteSubscriptionsResponse;
+
+    fn decode(_: &Session, _: &mut Decoder<'_>) -> Result<Self, Fault> {
+        Ok(Self)
+    }
+
+    fn execute(&self, engine: &mut Engine, session: &Session, id: u32) -> StatusCode {
+        status_of(engine.delete(&session.id, id))
+    }
+
+    fn response(request: &Request<'_>, results: Vec<StatusCode>) -> Self::Response {
+        DeleteSubscriptionsResponse {
+            response_header: request.response_header(),
+            results,
+            ..DeleteSubscriptionsResponse::default()
+        }
+    }
 }
 
-/// Handles a DeleteSubscriptions request.
-pub(super) fn delete(
-    request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let ids = subscription_ids(request, &mut body)?;
-    let delete = |engine: &mut Engine, id| status_of(engine.delete(&session.id, id));
-    let deleted = DeleteSubscriptionsResponse {
-        response_header: request.response_header(),
-        results: each(request, connection, &ids, delete),
-        ..DeleteSubscriptionsResponse::default()
-    };
-    encode(&deleted, response)
+/// TransferSubscriptions.
+pub(super) struct TransferSubscriptions {
+    /// New owner of the Subscriptions.
+    caller: Arc<Caller>,
+    send_initial_values: bool,
 }
 
-/// Handles a TransferSubscriptions request.
-pub(super) fn transfer(
-    request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let ids = subscription_ids(request, &mut body)?;
-    let send_initial_values = body.bool()?;
-    let caller = session.caller.load_full();
-    let transfer = |engine: &mut Engine, id| {
+impl SubscriptionOperation for TransferSubscriptions {
+    type Result = TransferResult;
+    type Response = TransferSubscriptionsResponse;
+
+    fn decode(session: &Session, body: &mut Decoder<'_>) -> Result<Self, Fault> {
+        let send_initial_values = body.bool()?;
+        let caller = session.caller.load_full();
+        Ok(Self {
+            caller,
+            send_initial_values,
+        })
+    }
+
+    fn execute(&self, engine: &mut Engine, session: &Session, id: u32) -> TransferResult {
         let now = Now::get();
-        match engine.transfer(&session.id, &caller, id, send_initial_values, now) {
+        match engine.transfer(&session.id, &self.caller, id, self.send_initial_values, now) {
             Ok(available_sequence_numbers) => TransferResult {
                 status_code: StatusCode::Good,
                 available_sequence_numbers,
@@ -189,13 +218,15 @@ pub(super) fn transfer(
                 ..TransferResult::default()
             },
         }
-    };
-    let transferred = TransferSubscriptionsResponse {
-        response_header: request.response_header(),
-        results: each(request, connection, &ids, transfer),
-        ..TransferSubscriptionsResponse::default()
-    };
-    encode(&transferred, response)
+    }
+
+    fn response(request: &Request<'_>, results: Vec<TransferResult>) -> Self::Response {
+        TransferSubscriptionsResponse {
+            response_header: request.response_header(),
+            results,
+            ..TransferSubscriptionsResponse::default()
+        }
+    }
 }
 
 /// Handles a Publish request: it is answered when there is something to publish.

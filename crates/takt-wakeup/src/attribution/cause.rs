@@ -9,7 +9,8 @@ use crate::trace::event::{KernelName, KernelThread, SOFTIRQS, Vector};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WhileLate {
     /// The processor idled: the way out of the idle state took long, or a hypervisor ran something else. The kernel cannot tell these apart.
-    Idle,
+    /// The number is that of the idle state (`/sys/devices/system/cpu/cpuN/cpuidle/stateN`), if the kernel recorded it.
+    Idle(Option<u32>),
     /// The processor ran a thread: with interrupts off, or a hypervisor ran something else. The kernel cannot tell these apart.
     Thread(KernelThread),
 }
@@ -21,15 +22,20 @@ pub enum Cause {
     TimerLate(WhileLate),
     /// The processor left its idle state and changed to the thread.
     IdleExit,
+    /// The same, and then the thread returned from its sleep or another system call: the kernel noted no switch between them.
+    IdleExitAndReturn,
     /// Another thread had the processor.
     Thread(KernelThread),
+    /// The same, and then the thread returned from its sleep or another system call: the kernel noted no switch between them.
+    ThreadAndReturn(KernelThread),
     /// Interrupt of a device.
     Interrupt(KernelName),
     /// Interrupt of the processor or of another processor.
     Vector(Vector),
     /// Softirq, with its number.
     Softirq(u8),
-    /// The thread had a page fault. The kernel has no event at its end: the share ends with the next event of the thread.
+    /// The thread had a page fault. The kernel has no event at its end: the share ends with the next event of the thread, or when another
+    /// thread takes the processor.
     PageFault,
     /// The thread moved to another processor.
     Migration,
@@ -54,7 +60,9 @@ impl Cause {
         match self {
             Self::TimerLate(_) => "timerLate",
             Self::IdleExit => "idleExit",
+            Self::IdleExitAndReturn => "idleExitAndReturn",
             Self::Thread(_) => "thread",
+            Self::ThreadAndReturn(_) => "threadAndReturn",
             Self::Interrupt(_) | Self::Vector(_) => "interrupt",
             Self::Softirq(_) => "softirq",
             Self::PageFault => "pageFault",
@@ -72,7 +80,18 @@ impl Cause {
     #[must_use]
     pub const fn thread(&self) -> Option<&KernelThread> {
         match self {
-            Self::Thread(thread) | Self::TimerLate(WhileLate::Thread(thread)) => Some(thread),
+            Self::Thread(thread)
+            | Self::ThreadAndReturn(thread)
+            | Self::TimerLate(WhileLate::Thread(thread)) => Some(thread),
+            _ => None,
+        }
+    }
+
+    /// Returns the idle state of the processor, if the cause names it.
+    #[must_use]
+    pub const fn idle_state(&self) -> Option<u32> {
+        match self {
+            Self::TimerLate(WhileLate::Idle(state)) => *state,
             _ => None,
         }
     }
@@ -81,9 +100,9 @@ impl Cause {
     #[must_use]
     pub fn name(&self) -> Option<String> {
         Some(match self {
-            Self::Thread(thread) | Self::TimerLate(WhileLate::Thread(thread)) => {
-                thread.name.to_string()
-            }
+            Self::Thread(thread)
+            | Self::ThreadAndReturn(thread)
+            | Self::TimerLate(WhileLate::Thread(thread)) => thread.name.to_string(),
             Self::Interrupt(name) => name.to_string(),
             Self::Vector(vector) => vector.name().to_owned(),
             Self::Softirq(number) => softirq_name(*number),
@@ -106,12 +125,17 @@ impl fmt::Display for Cause {
     /// Writes the cause for people. Names of the kernel are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimerLate(WhileLate::Idle) => f.write_str("timer late, processor idle"),
+            Self::TimerLate(WhileLate::Idle(None)) => f.write_str("timer late, processor idle"),
+            Self::TimerLate(WhileLate::Idle(Some(state))) => {
+                write!(f, "timer late, processor idle in state {state}")
+            }
             Self::TimerLate(WhileLate::Thread(thread)) => {
                 write!(f, "timer late, processor ran {thread}")
             }
             Self::IdleExit => f.write_str("idle exit"),
+            Self::IdleExitAndReturn => f.write_str("idle exit and return"),
             Self::Thread(thread) => write!(f, "thread {thread}"),
+            Self::ThreadAndReturn(thread) => write!(f, "thread {thread} and return"),
             Self::Interrupt(name) => write!(f, "interrupt {name}"),
             Self::Vector(vector) => write!(f, "interrupt {}", vector.name()),
             Self::Softirq(number) => write!(f, "softirq {}", softirq_name(*number)),

@@ -1,7 +1,7 @@
 //! Attribution of the time between a planned start and the return of the thread to causes. Sans-io: events go in.
 
 mod cause;
-mod interval;
+mod level;
 mod pieces;
 mod processor;
 #[cfg(test)]
@@ -11,10 +11,10 @@ mod thread_line;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 pub use cause::{Cause, CauseShare, WhileLate};
-pub use interval::{LateInterval, LateKind};
+use takt_rt::late::{LateInterval, LateKind};
 
 use self::pieces::{Piece, Processors};
-use self::processor::KnownThreads;
+use self::processor::{KnownThreads, Work};
 use self::thread_line::ThreadLine;
 use crate::trace::event::{TraceEntry, TraceEvent};
 use crate::trace::formats::Formats;
@@ -32,6 +32,11 @@ const MOST_OF_ONE: usize = 50_000;
 
 /// Greatest number of threads whose names are kept.
 const MOST_NAMES: usize = 10_000;
+
+/// Returns the greatest number of changes that are kept of one of so many.
+fn share(count: usize) -> usize {
+    (MOST_CHANGES / count.max(1)).clamp(LEAST_OF_ONE, MOST_OF_ONE)
+}
 
 /// Explained lateness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,14 +150,33 @@ impl EventHistory {
         self.push(processor, until.max(from), Item::Found);
     }
 
+    /// Returns true if an event of a processor at this time or later was added since the last replay: all earlier ones were, too.
+    #[must_use]
+    pub fn has_all_until(&self, processor: u32, nanos: u64) -> bool {
+        let items = self.waiting.get(&processor);
+        let last = items.and_then(VecDeque::back);
+        last.is_some_and(|(last, _)| *last >= nanos)
+    }
+
     fn push(&mut self, processor: u32, nanos: u64, item: Item) {
         let items = self.waiting.entry(processor).or_default();
-        items.push_back((nanos, item));
-        if items.len() > MOST_WAITING {
-            items.pop_front();
-            // The next one is lost, too: it gives way to the note.
-            if let Some((_, first)) = items.front_mut() {
-                *first = Item::Lost;
+        let last = items.back().map_or(0, |(nanos, _)| *nanos);
+        if nanos < last {
+            // The clock went back, or the trace is damaged: the order of the events is known, the times between them are not.
+            items.extend([(last, Item::Lost), (last, Item::Found)]);
+        }
+        items.push_back((nanos.max(last), item));
+        while items.len() > MOST_WAITING {
+            // The oldest give way to the note of their loss, which begins with the first of them.
+            match items.front_mut() {
+                Some((_, Item::Lost)) => {
+                    items.remove(1);
+                }
+                Some((_, first)) => *first = Item::Lost,
+                None => return,
+            }
+            if let Some((_, next)) = items.get_mut(1) {
+                *next = Item::Found;
             }
         }
     }
@@ -161,22 +185,35 @@ impl EventHistory {
     pub fn replay(&mut self, until: u64) {
         let mut items: Vec<(u64, u32, Item)> = Vec::new();
         for (processor, waiting) in &mut self.waiting {
-            // Damaged traces may have times in any order.
-            let later = waiting.iter().position(|(nanos, _)| *nanos > until);
-            let due = waiting.drain(..later.unwrap_or(waiting.len()));
+            let later = waiting.partition_point(|(nanos, _)| *nanos <= until);
+            let due = waiting.drain(..later);
             items.extend(due.map(|(nanos, item)| (nanos, *processor, item)));
         }
         // The order of items of one processor stays.
         items.sort_by_key(|(nanos, ..)| *nanos);
+        let known = self.replayed;
         for (nanos, processor, item) in items {
+            if nanos < known {
+                self.doubt(processor);
+            }
             self.take(nanos.max(self.replayed), processor, item);
             self.replayed = self.replayed.max(nanos);
         }
         self.replayed = self.replayed.max(until);
     }
 
+    /// Notes that an event of a processor came too late: after a time up to which all were said to be there.
+    fn doubt(&mut self, processor: u32) {
+        let most = share(self.threads.len());
+        if let Some(line) = self.processors.get_mut(&processor) {
+            line.doubt(Work::Unknown);
+        }
+        let lines = self.threads.values_mut();
+        let lines = lines.filter(|line| line.may_be_on(processor));
+        lines.for_each(|line| line.doubt(most));
+    }
+
     fn take(&mut self, nanos: u64, processor: u32, item: Item) {
-        let share = |count: usize| (MOST_CHANGES / count.max(1)).clamp(LEAST_OF_ONE, MOST_OF_ONE);
         let of_processor = share(self.processors.len());
         let of_thread = share(self.threads.len());
         let line = self.processors.entry(processor).or_default();

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use takt_rt::late::LateKind;
+
 use super::cause::{Cause, WhileLate};
-use super::interval::LateKind;
-use super::processor::{Level, ProcessorLine, Work, WorkPiece};
-use super::thread_line::{Call, State, Step, ThreadLine};
+use super::level::Level;
+use super::processor::{ProcessorLine, Work, WorkPiece};
+use super::thread_line::{Call, Fault, State, Step, ThreadLine};
 use crate::system_call_names::is_sleep;
-use crate::trace::event::Left;
+use crate::trace::event::{KernelPriority, Left};
 
 /// Beginning of the names of the kernel's threads that move other threads (`kernel/stop_machine.c`).
 const MOVERS: &[u8] = b"migration/";
@@ -93,7 +95,8 @@ impl Owner<'_> {
 
     /// Returns true if the thread is in a system call that waits for a time.
     fn is_in_sleep(&self) -> bool {
-        !self.step.has_fault && matches!(self.step.call, Call::Number(number) if is_sleep(number))
+        self.step.fault == Fault::None
+            && matches!(self.step.call, Call::Number(number) if is_sleep(number))
     }
 
     /// Returns the processor whose work is the cause; `None` if the cause does not depend on one.
@@ -128,7 +131,8 @@ impl Owner<'_> {
         match (left, self.step.call) {
             (Left::Dead | Left::Preempted, _) => Cause::Unknown,
             (Left::Stopped, _) => Cause::Stopped,
-            _ if self.step.has_fault => Cause::PageFault,
+            _ if self.step.fault == Fault::Begun => Cause::PageFault,
+            _ if self.step.fault == Fault::Perhaps => Cause::Unknown,
             (_, Call::Unknown) => Cause::Unknown,
             (_, Call::None) => Cause::Blocked,
             // A sleep until a time ends with signals. The thread waits for something else.
@@ -152,7 +156,7 @@ impl Owner<'_> {
             State::Runnable { is_moved } => self.runnable(piece, is_moved),
             State::Running => self.running(piece.work),
             State::Waiting(_) | State::Unknown => match piece.work {
-                Work::Idle => Cause::TimerLate(WhileLate::Idle),
+                Work::Idle(state) => Cause::TimerLate(WhileLate::Idle(state)),
                 Work::Thread(thread) => Cause::TimerLate(WhileLate::Thread(thread)),
                 _ => Cause::Unknown,
             },
@@ -162,8 +166,18 @@ impl Owner<'_> {
     /// Returns the cause while the thread could run, by the work of the processor on which it waits.
     fn runnable(&self, piece: &WorkPiece, is_moved: bool) -> Cause {
         match piece.work {
-            Work::Idle if is_moved => Cause::Migration,
-            Work::Idle => Cause::IdleExit,
+            Work::Idle(_) if is_moved => Cause::Migration,
+            Work::Idle(_) => Cause::IdleExit,
+            Work::IdleThen(next) if next == self.thread && !is_moved => {
+                self.and_return(Cause::IdleExitAndReturn)
+            }
+            // The kernel records a move, so this thread did something else.
+            Work::ThreadThen(other, _) if other.name.as_bytes().starts_with(MOVERS) => {
+                Cause::Unknown
+            }
+            Work::ThreadThen(other, next) if next == self.thread && !is_moved => {
+                self.and_return(Cause::ThreadAndReturn(other))
+            }
             Work::Thread(other) if other.name.as_bytes().starts_with(MOVERS) => Cause::Migration,
             // It has just left this processor and is woken up again.
             Work::Thread(other) if other.id == self.thread => Cause::Unknown,
@@ -178,7 +192,25 @@ impl Owner<'_> {
                     false => Cause::Thread(other),
                 }
             }
-            Work::Nameless(_) | Work::Level(_) | Work::Unknown => Cause::Unknown,
+            Work::IdleThen(_)
+            | Work::ThreadThen(..)
+            | Work::Nameless(_)
+            | Work::Level(_)
+            | Work::Unknown => Cause::Unknown,
+        }
+    }
+
+    /// Returns the cause between the last event of the idle thread, or of another one, and the first event of this thread, without a
+    /// recorded switch: the given one, or [`Cause::Unknown`]. This thread could run and has a real-time priority, so that no third one of
+    /// a lower priority ran between. It did nothing but return from its system call: the lateness ends before anything else, or the end
+    /// of the call is an event.
+    fn and_return(&self, cause: Cause) -> Cause {
+        let priority = self.line.priority;
+        let is_first = priority.is_some_and(KernelPriority::is_real_time);
+        let returns = self.line.has_calls() && matches!(self.step.call, Call::Number(_));
+        match is_first && (returns || self.kind == LateKind::WakeUp) {
+            true => cause,
+            false => Cause::Unknown,
         }
     }
 
@@ -189,7 +221,8 @@ impl Owner<'_> {
             _ => return Cause::Unknown,
         }
         match self.step.call {
-            _ if self.step.has_fault => Cause::PageFault,
+            _ if self.step.fault == Fault::Begun => Cause::PageFault,
+            _ if self.step.fault == Fault::Perhaps => Cause::Unknown,
             Call::Unknown => Cause::Unknown,
             Call::None => Cause::OwnCode,
             Call::Number(number) if is_sleep(number) => Cause::Return,
@@ -203,6 +236,6 @@ fn level_cause(level: Level) -> Cause {
         Level::Interrupt(name) => Cause::Interrupt(name),
         Level::Vector(vector) => Cause::Vector(vector),
         Level::Softirq(number) => Cause::Softirq(number),
-        Level::Hidden => Cause::Unknown,
+        Level::HiddenInterrupt | Level::HiddenSoftirq => Cause::Unknown,
     }
 }

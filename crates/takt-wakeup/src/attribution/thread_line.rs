@@ -22,6 +22,16 @@ pub(super) enum Call {
     Number(i64),
 }
 
+/// Page fault of the thread. The kernel has no event at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    None,
+    /// The fault has begun. Since then, the thread has had no event, except that it waited for the page.
+    Begun,
+    /// The thread lost its processor since the beginning: before or after the end of the fault.
+    Perhaps,
+}
+
 /// Wake-up of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WokenUp {
@@ -39,7 +49,7 @@ pub(super) struct Step {
     /// Processor on which the thread runs, on which it ran last, or to which it was moved.
     pub(super) place: Option<u32>,
     pub(super) call: Call,
-    pub(super) has_fault: bool,
+    pub(super) fault: Fault,
     /// Wake-up at the end of the step.
     pub(super) woken: Option<WokenUp>,
 }
@@ -54,6 +64,10 @@ pub(super) struct ThreadLine {
     pub(super) priority: Option<KernelPriority>,
     /// State after the last event.
     now: Step,
+    /// Time of the last event.
+    last: u64,
+    /// Time since which the thread is in its system call, or in none.
+    call_since: u64,
     /// Earlier steps.
     steps: VecDeque<Step>,
 }
@@ -73,9 +87,11 @@ impl ThreadLine {
                     true => Call::Number(SLEEP),
                     false => Call::Unknown,
                 },
-                has_fault: false,
+                fault: Fault::None,
                 woken: None,
             },
+            last: 0,
+            call_since: 0,
             steps: VecDeque::new(),
         }
     }
@@ -83,6 +99,12 @@ impl ThreadLine {
     /// Takes an event that concerns the thread. At most `most` steps are kept.
     pub(super) fn take(&mut self, entry: &TraceEntry, most: usize) {
         let is_own = entry.thread == self.thread;
+        if self.is_contradicted(entry) {
+            self.doubt(most);
+        }
+        if self.has_other_call(entry) {
+            self.doubt_call();
+        }
         let mut next = self.now;
         match entry.event {
             TraceEvent::Switch { next: to, .. } if to.id == self.thread => {
@@ -91,8 +113,13 @@ impl ThreadLine {
             }
             TraceEvent::Switch { previous, left, .. } if previous.id == self.thread => {
                 self.priority = Some(previous.priority);
-                // The kernel waits for a page without regard to signals: a thread that sleeps has its page.
-                next.has_fault &= left != Left::Sleeping;
+                next.fault = match (left, self.now.fault) {
+                    // The thread waits for the page.
+                    (Left::Blocked, fault) => fault,
+                    (Left::Preempted, Fault::Begun | Fault::Perhaps) => Fault::Perhaps,
+                    // The kernel waits for a page without regard to signals, and a thread stops on its way back from the kernel.
+                    _ => Fault::None,
+                };
                 next.place = Some(entry.processor);
                 next.state = match left {
                     Left::Preempted => State::Runnable { is_moved: false },
@@ -119,37 +146,112 @@ impl ThreadLine {
                 next.state = State::Runnable { is_moved: true };
                 next.place = Some(to);
             }
-            TraceEvent::SystemCall(number) if is_own => {
-                self.runs(entry.processor, &mut next);
-                next.has_fault = false;
-                next.call = Call::Number(number);
+            TraceEvent::Switch { .. } | TraceEvent::Waking { .. } | TraceEvent::Migrate { .. } => {
+                return;
             }
-            TraceEvent::SystemCallEnd(_) if is_own => {
+            event if is_own => {
                 self.runs(entry.processor, &mut next);
-                next.has_fault = false;
-                next.call = Call::None;
-            }
-            TraceEvent::PageFault if is_own => {
-                self.runs(entry.processor, &mut next);
-                next.has_fault = true;
+                match event {
+                    TraceEvent::SystemCall(number) => {
+                        self.call_since = entry.nanos;
+                        next.call = Call::Number(number);
+                        next.fault = Fault::None;
+                    }
+                    TraceEvent::SystemCallEnd(_) => {
+                        self.call_since = entry.nanos;
+                        next.call = Call::None;
+                        next.fault = Fault::None;
+                    }
+                    // Interrupts may have faults of their own.
+                    TraceEvent::PageFault if !entry.in_interrupt && !entry.in_softirq => {
+                        next.fault = Fault::Begun;
+                    }
+                    _ => {}
+                }
             }
             _ => return,
         }
         self.step(next, entry.nanos, most);
+        self.last = entry.nanos;
+    }
+
+    /// Returns true if the thread cannot have been in its state until this event: the end of the state is not recorded.
+    fn is_contradicted(&self, entry: &TraceEntry) -> bool {
+        if self.now.state != State::Running {
+            return false;
+        }
+        let is_elsewhere = self.now.place != Some(entry.processor);
+        match entry.event {
+            TraceEvent::Switch { next, .. } if next.id == self.thread => true,
+            TraceEvent::Switch { previous, .. } if previous.id == self.thread => is_elsewhere,
+            TraceEvent::Switch { .. } | TraceEvent::Waking { .. } | TraceEvent::Migrate { .. } => {
+                false
+            }
+            _ => is_elsewhere && entry.thread == self.thread,
+        }
+    }
+
+    /// Returns true if the thread cannot have been in its system call, or in none, until this event: a beginning or an end is not recorded.
+    fn has_other_call(&self, entry: &TraceEntry) -> bool {
+        if entry.thread != self.thread {
+            return false;
+        }
+        match (entry.event, self.now.call) {
+            (TraceEvent::SystemCall(_), Call::Number(_)) => true,
+            // A debugger, or the return from a signal handler, may set the number to one that is none.
+            (TraceEvent::SystemCallEnd(ended), Call::Number(begun)) => ended >= 0 && ended != begun,
+            (TraceEvent::SystemCallEnd(_), Call::None) => true,
+            _ => false,
+        }
+    }
+
+    /// Notes that the thread was in another system call than the last event of one told, or in none.
+    fn doubt_call(&mut self) {
+        let since = self.call_since;
+        let steps = self.steps.iter_mut().rev();
+        for step in steps.take_while(|step| step.begin >= since) {
+            step.call = Call::Unknown;
+        }
+        self.now.call = Call::Unknown;
+    }
+
+    /// Notes that the state since the last event is another one than this event told.
+    pub(super) fn doubt(&mut self, most: usize) {
+        if self.now.state != State::Unknown {
+            self.push(self.unknown(), self.last, most);
+        }
+    }
+
+    /// Returns true if events of a processor may be some of the thread.
+    pub(super) fn may_be_on(&self, processor: u32) -> bool {
+        self.now.place.is_none_or(|place| place == processor)
+    }
+
+    /// Returns a step of which nothing is known.
+    fn unknown(&self) -> Step {
+        Step {
+            state: State::Unknown,
+            fault: Fault::None,
+            call: match self.only_sleeps {
+                true => self.now.call,
+                false => Call::Unknown,
+            },
+            ..self.now
+        }
+    }
+
+    /// Returns true if the system calls of the thread are recorded.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.only_sleeps
     }
 
     /// Notes that events of a processor are lost from a time on: those of the thread may be among them.
     pub(super) fn lose(&mut self, processor: u32, nanos: u64, most: usize) {
-        if self.now.place.is_some_and(|place| place != processor) {
+        if !self.may_be_on(processor) {
             return;
         }
-        let mut next = self.now;
-        next.state = State::Unknown;
-        next.has_fault = false;
-        if !self.only_sleeps {
-            next.call = Call::Unknown;
-        }
-        self.step(next, nanos, most);
+        self.step(self.unknown(), nanos, most);
+        self.last = nanos;
     }
 
     /// Notes that no event is lost from a time on. What is not known before may be known after it.

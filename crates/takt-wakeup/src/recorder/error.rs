@@ -24,6 +24,15 @@ pub enum RecorderError {
         /// Path that was refused.
         path: PathBuf,
     },
+    /// The file system of the kernel's events is mounted read-only.
+    #[error(
+        "the kernel's events are not accessible: {path} is on a file system that is mounted read-only. Mount it writable: \
+         `mount -o remount,rw /sys/kernel/tracing`; a container needs the host's directory writable"
+    )]
+    ReadOnly {
+        /// Path that was refused.
+        path: PathBuf,
+    },
     /// The process is in a PID namespace of its own, where threads have other ids than in the kernel's events.
     #[error(
         "the kernel's events have other ids of threads than this process, which is in a PID namespace of its own. Run it in that of the \
@@ -56,6 +65,9 @@ pub enum RecorderError {
         #[source]
         cause: io::Error,
     },
+    /// The recorder has ended.
+    #[error("the recorder has ended")]
+    Ended,
     /// The thread of the recorder cannot be started.
     #[error("the thread of the recorder cannot be started")]
     Thread(#[source] io::Error),
@@ -74,9 +86,8 @@ impl RecorderError {
     /// Returns the error of a file of tracefs.
     pub(super) fn of(path: PathBuf, cause: io::Error) -> Self {
         match cause.kind() {
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Self::NotPermitted { path }
-            }
+            io::ErrorKind::PermissionDenied => Self::NotPermitted { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             _ => Self::System { path, cause },
         }
     }
@@ -105,4 +116,24 @@ pub enum RecordingFailure {
     /// The thread of the recorder panicked: no late wake-up has causes.
     #[error("the thread of the recorder panicked: its message is on the standard error")]
     Panicked,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Root was told to become root.
+    #[test]
+    fn each_refusal_names_its_own_remedy() {
+        for (code, remedy) in [
+            (libc::EACCES, "as root"),
+            (libc::EPERM, "as root"),
+            (libc::EROFS, "remount,rw"),
+            (libc::EINVAL, "Invalid argument"),
+        ] {
+            let cause = io::Error::from_raw_os_error(code);
+            let text = RecorderError::of("/there".into(), cause).with_cause();
+            assert!(text.contains(remedy) && text.contains("/there"), "{text}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::error::RecorderError;
 use super::filter::RecordedThreads;
+use super::idle_states;
 use crate::attribution::WatchedCalls;
 use crate::trace::formats::{Formats, required, used};
 
@@ -23,7 +24,7 @@ const PREFIX: &str = "takt-wakeup-";
 const CLOCK: &str = "mono";
 
 /// Size in KiB of the buffer of each processor.
-const BUFFER_KILOBYTES: u64 = 512;
+pub(super) const BUFFER_KILOBYTES: u64 = 512;
 
 /// Returns the directory in which tracefs is mounted.
 pub(super) fn tracefs() -> Result<PathBuf, RecorderError> {
@@ -53,26 +54,27 @@ impl Instance {
     /// Creates an instance below a tracefs.
     pub(super) fn create(tracefs: &Path) -> Result<Self, RecorderError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let process = std::process::id();
-        let name = format!("{PREFIX}{process}-{number}");
-        let path = tracefs.join("instances").join(name);
-        let failed = |cause| RecorderError::of(path.clone(), cause);
+        let instances = tracefs.join("instances");
         // Until the instance is locked, others would take it for one of a killed process.
-        let all = wait_for_lock(&tracefs.join("instances")).map_err(failed)?;
-        match fs::create_dir(&path) {
-            // Of a process of another namespace, or of a killed one that had the same id.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                drop(all);
-                return Self::create(tracefs);
+        let all = wait_for_lock(&instances)
+            .map_err(|cause| RecorderError::of(instances.clone(), cause))?;
+        let path = loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = instances.join(format!("{PREFIX}{process}-{number}"));
+            match fs::create_dir(&path) {
+                Ok(()) => break path,
+                // Of a process of another namespace, or of a killed one that had the same id.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(RecorderError::of(path, cause)),
             }
-            created => created.map_err(failed)?,
-        }
-        let lock = lock(&path);
-        let instance = Self {
-            _lock: lock.map_err(failed)?,
-            path,
         };
+        let lock = lock(&path).map_err(|cause| {
+            // Without a lock it would stay.
+            let _ = fs::remove_dir(&path);
+            RecorderError::of(path.clone(), cause)
+        })?;
+        let instance = Self { _lock: lock, path };
         drop(all);
         instance.write("tracing_on", "0")?;
         instance.write("trace_clock", CLOCK)?;
@@ -100,7 +102,12 @@ impl Instance {
         let mut formats = Formats::default();
         let nobody = RecordedThreads::default();
         for (group, name) in used() {
-            if group == "raw_syscalls" && calls == WatchedCalls::OnlySleep {
+            let is_needed = match group {
+                "raw_syscalls" => calls == WatchedCalls::Any,
+                "power" => idle_states::are_deep(),
+                _ => true,
+            };
+            if !is_needed {
                 continue;
             }
             let event = format!("events/{group}/{name}");
@@ -117,7 +124,8 @@ impl Instance {
                 Err(error) => return Err(RecorderError::of(format, error)),
             };
             formats.add(&name, &text)?;
-            if let Some(filter) = nobody.filter(group, &name) {
+            let filter = nobody.filter(group, &name);
+            if let Some(filter) = filter.or_else(|| idle_states::filter(group)) {
                 self.write(&format!("{event}/filter"), &filter)?;
             }
             self.write(&format!("{event}/enable"), "1")?;
@@ -275,37 +283,6 @@ pub fn remove_dead() -> Result<usize, RecorderError> {
         }
     }
     Ok(removed)
-}
-
-/// Reads what a buffer has now, page by page. The pages are at most `most`, because the kernel writes more meanwhile.
-///
-/// # Errors
-/// That of the read, after the pages before it.
-pub(super) fn read_pages(
-    buffer: &mut File,
-    page: &mut [u8],
-    most: usize,
-    mut take: impl FnMut(&[u8]),
-) -> io::Result<()> {
-    for _ in 0..most {
-        match buffer.read(page) {
-            Ok(0) => return Ok(()),
-            Ok(length) => take(page.get(..length).unwrap_or_default()),
-            Err(error) => match error.kind() {
-                io::ErrorKind::Interrupted => {}
-                // There is no more.
-                io::ErrorKind::WouldBlock => return Ok(()),
-                _ => return Err(error),
-            },
-        }
-    }
-    Ok(())
-}
-
-/// Number of pages after which a buffer is full.
-pub(super) fn pages_of_buffer(page: usize) -> usize {
-    let bytes = usize::try_from(BUFFER_KILOBYTES * 1024).unwrap_or(usize::MAX);
-    bytes / page.max(1) + 2
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
 //! Flight recorder: the kernel notes events in a ring of memory, which is read only after a late wake-up.
 
+mod buffers;
 mod clock;
 mod cores;
 mod error;
 mod filter;
+mod idle_states;
 mod instance;
 mod namespace;
+mod steal;
+mod threads;
 
-use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,16 +20,17 @@ use std::time::Duration;
 use rustix::process::setpriority_process;
 use rustix::thread::CpuSet;
 use takt_rt::clock::monotonic_nanos;
+use takt_rt::late::{LateInterval, LateReceiver};
 
 pub use clock::TaiOffsets;
 pub use error::{RecorderError, RecordingFailure};
 pub use instance::remove_dead;
+pub use steal::StealTime;
 
-use self::filter::RecordedThreads;
-use self::instance::{Instance, pages_of_buffer, read_pages};
-use crate::attribution::{EventHistory, Explanation, LateInterval, WatchedCalls};
-use crate::late::LateReceiver;
-use crate::trace::formats::Formats;
+use self::buffers::Buffers;
+use self::instance::Instance;
+use self::threads::{LateThreads, WatchedThreads};
+use crate::attribution::{EventHistory, Explanation, WatchedCalls};
 
 /// Interval at which the recorder looks for late wake-ups. The ring must hold the events of this time.
 const STEP: Duration = Duration::from_millis(20);
@@ -46,6 +50,8 @@ pub struct LateReport {
     pub left_out: u64,
     /// Reasons why causes are missing.
     pub failures: Vec<RecordingFailure>,
+    /// Times of the processors for which a hypervisor ran something else, from the beginning to the end of the recording.
+    pub steal: Vec<StealTime>,
     /// CLOCK_TAI during the recording.
     pub tai: TaiOffsets,
 }
@@ -56,20 +62,13 @@ pub struct Recorder {
     stop: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<LateReport>>>,
     /// Ids of the threads, and the way of their queues to the thread of the recorder.
-    threads: Mutex<Threads>,
+    threads: Mutex<WatchedThreads>,
     instance: Arc<Instance>,
 }
 
-#[derive(Debug)]
-struct Threads {
-    recorded: RecordedThreads,
-    receivers: Sender<LateReceiver>,
-    failures: Vec<RecordingFailure>,
-}
-
 impl Recorder {
-    /// Starts to record, for no thread yet; the threads will have these system calls. The thread of the recorder inherits priority and cores of the calling thread, which
-    /// should have neither.
+    /// Starts to record, for no thread yet; the threads will have these system calls. The thread of the recorder inherits priority and
+    /// cores of the calling thread, which should have neither.
     ///
     /// # Errors
     /// [`RecorderError`], which names what is missing.
@@ -85,14 +84,11 @@ impl Recorder {
         let (page, long) = instance.page_layout()?;
         let (receivers, more) = channel();
         let recording = Recording {
-            buffers: instance.buffers()?,
+            buffers: Buffers::new(instance.buffers()?, formats, page, long),
             _instance: Arc::clone(&instance),
-            formats,
-            page: vec![0; page],
-            long,
             more,
             receivers: Vec::new(),
-            placed: 0,
+            late: LateThreads::default(),
             history: EventHistory::new(calls),
             report: LateReport::default(),
         };
@@ -103,11 +99,7 @@ impl Recorder {
         Ok(Self {
             stop,
             thread: Mutex::new(Some(thread.map_err(RecorderError::Thread)?)),
-            threads: Mutex::new(Threads {
-                recorded: RecordedThreads::default(),
-                receivers,
-                failures: Vec::new(),
-            }),
+            threads: Mutex::new(WatchedThreads::new(receivers)),
             instance,
         })
     }
@@ -118,30 +110,14 @@ impl Recorder {
     /// [`RecorderError`]. The report has it, too.
     pub fn watch(&self, receivers: Vec<LateReceiver>) -> Result<(), RecorderError> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids: Vec<u32> = receivers.iter().map(LateReceiver::thread).collect();
-        if threads.recorded.add(ids.iter().copied())
-            && let Err(error) = self.instance.restrict(&threads.recorded)
-        {
-            let reason = error.with_cause();
-            let failures = ids.into_iter().map(|thread| RecordingFailure::Unwatched {
-                thread,
-                reason: reason.clone(),
-            });
-            threads.failures.extend(failures);
-            return Err(error);
-        }
-        for receiver in receivers {
-            // The thread of the recorder ends after this value.
-            let _ = threads.receivers.send(receiver);
-        }
-        Ok(())
+        threads.add(receivers, |recorded| self.instance.restrict(recorded))
     }
 
     /// Returns the reason why a thread has no causes, if there is one.
     #[must_use]
     pub fn failure(&self) -> Option<RecordingFailure> {
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        threads.failures.first().cloned()
+        threads.failures().first().cloned()
     }
 
     /// Ends the recording, and returns the causes. A second call returns none.
@@ -155,7 +131,7 @@ impl Recorder {
         thread.thread().unpark();
         let mut report = joined(thread.join());
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        report.failures.append(&mut threads.failures);
+        report.failures.append(&mut threads.take_failures());
         report
     }
 }
@@ -177,15 +153,12 @@ impl Drop for Recorder {
 
 /// State of the thread. The buffers are closed before their instance is removed.
 struct Recording {
-    buffers: Vec<(u32, File)>,
+    buffers: Buffers,
     _instance: Arc<Instance>,
-    formats: Formats,
-    page: Vec<u8>,
-    long: usize,
     more: Receiver<LateReceiver>,
     receivers: Vec<LateReceiver>,
-    /// Number of receivers for which the thread has its cores.
-    placed: usize,
+    /// Threads to whose cores those of this thread were compared.
+    late: LateThreads,
     history: EventHistory,
     report: LateReport,
 }
@@ -195,6 +168,7 @@ impl Recording {
         // Among many busy threads the ring would overflow before it is read. Without the permission, that may happen.
         let _ = setpriority_process(None, BEFORE_OTHERS);
         let own = cores::own();
+        let stolen = steal::read();
         self.report.tai.read();
         loop {
             let is_last = stop.load(Ordering::Relaxed);
@@ -205,6 +179,7 @@ impl Recording {
             std::thread::park_timeout(STEP);
         }
         self.report.tai.read();
+        self.report.steal = steal::between(&stolen, &steal::read());
         let lost = self.receivers.iter().map(LateReceiver::lost);
         self.report.left_out += lost.sum::<u64>();
         let explanations = &mut self.report.explanations;
@@ -232,38 +207,22 @@ impl Recording {
             // Reading the rings would disturb the measurement for nothing.
             return;
         }
-        // A thread that was late has been pinned, if it will be.
-        if self.placed != self.receivers.len() {
-            self.placed = self.receivers.len();
+        if self.late.note(late.iter().map(|it| it.thread)) {
             cores::leave(own, self.receivers.iter().map(LateReceiver::thread));
         }
         self.report.tai.read();
         let now = monotonic_nanos();
-        self.read();
+        let failures = self.buffers.read(&mut self.history, now);
+        for failure in failures {
+            // Once for each processor.
+            if !self.report.failures.contains(&failure) {
+                self.report.failures.push(failure);
+            }
+        }
         self.history.replay(now);
         late.truncate(room);
         let explained = self.history.explain(&late);
         self.report.explanations.extend(explained);
-    }
-
-    fn read(&mut self) {
-        let most = pages_of_buffer(self.page.len());
-        for (processor, buffer) in &mut self.buffers {
-            let (history, formats, long) = (&mut self.history, &self.formats, self.long);
-            let read = read_pages(buffer, &mut self.page, most, |page| {
-                history.add_page(formats, *processor, page, long);
-            });
-            if let Err(error) = read {
-                let failure = RecordingFailure::Unreadable {
-                    processor: *processor,
-                    reason: error.to_string(),
-                };
-                // Once for each processor.
-                if !self.report.failures.contains(&failure) {
-                    self.report.failures.push(failure);
-                }
-            }
-        }
     }
 }
 

@@ -57,6 +57,14 @@ impl fmt::Debug for KernelName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KernelPriority(pub i32);
 
+impl KernelPriority {
+    /// Returns true for SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+    #[must_use]
+    pub const fn is_real_time(self) -> bool {
+        self.0 < 100
+    }
+}
+
 impl fmt::Display for KernelPriority {
     /// Writes the priority as users set it: `priority 80` of SCHED_FIFO or SCHED_RR, or the nice value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,6 +211,8 @@ pub enum TraceEvent {
     Softirq(u8),
     /// The softirq ends.
     SoftirqEnd(u8),
+    /// The idle thread enters an idle state, with its number, or leaves it.
+    IdleState(Option<u32>),
     /// The current thread has a page fault.
     PageFault,
     /// The current thread calls the kernel, with the number of the system call.

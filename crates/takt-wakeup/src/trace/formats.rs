@@ -12,6 +12,9 @@ const IN_INTERRUPT: u64 = 0x08;
 /// Flag within a softirq (`TRACE_FLAG_SOFTIRQ`).
 const IN_SOFTIRQ: u64 = 0x10;
 
+/// State of `cpu_idle` when the processor leaves its idle state (`PWR_EVENT_EXIT`, `include/trace/events/power.h`).
+pub(crate) const NO_IDLE_STATE: u32 = u32::MAX;
+
 /// Fields of each event, which every event has at the same place.
 const COMMON: [&str; 3] = ["common_type", "common_flags", "common_pid"];
 
@@ -92,6 +95,7 @@ enum Layout {
     VectorEnd(Vector),
     Softirq(Field),
     SoftirqEnd(Field),
+    IdleState(Field),
     PageFault,
     SystemCall(Field),
     SystemCallEnd(Field),
@@ -112,6 +116,7 @@ pub fn used() -> Vec<(&'static str, String)> {
         ("raw_syscalls", "sys_exit"),
         ("exceptions", "page_fault_user"),
         ("exceptions", "page_fault_kernel"),
+        ("power", "cpu_idle"),
     ];
     let plain = plain.map(|(group, name)| (group, name.to_owned()));
     let ends = ["entry", "exit"];
@@ -179,6 +184,7 @@ impl Formats {
             "irq_handler_exit" => Layout::InterruptEnd,
             "softirq_entry" => Layout::Softirq(field("vec")?),
             "softirq_exit" => Layout::SoftirqEnd(field("vec")?),
+            "cpu_idle" => Layout::IdleState(field("state")?),
             "sys_enter" => Layout::SystemCall(field("id")?),
             "sys_exit" => Layout::SystemCallEnd(field("id")?),
             "page_fault_user" | "page_fault_kernel" => Layout::PageFault,
@@ -248,6 +254,10 @@ impl Layout {
             Self::VectorEnd(vector) => TraceEvent::VectorEnd(*vector),
             Self::Softirq(number) => TraceEvent::Softirq(softirq(number)?),
             Self::SoftirqEnd(number) => TraceEvent::SoftirqEnd(softirq(number)?),
+            Self::IdleState(state) => {
+                let state = u32::try_from(state.unsigned(data)?).ok()?;
+                TraceEvent::IdleState(Some(state).filter(|state| *state != NO_IDLE_STATE))
+            }
             Self::PageFault => TraceEvent::PageFault,
             Self::SystemCall(id) => TraceEvent::SystemCall(id.signed(data)?),
             Self::SystemCallEnd(id) => TraceEvent::SystemCallEnd(id.signed(data)?),

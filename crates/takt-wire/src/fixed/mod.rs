@@ -64,6 +64,29 @@ pub struct FixedMessage {
     bytes: Vec<u8>,
 }
 
+/// Declares methods that set a value at its place in the message: in its headers, in a DataSetMessage, or in a DataValue.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident $([$($index:ident),*])? ($value:ty) => $place:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub fn $name(&mut self, $($($index: usize,)*)? value: $value) -> bool {
+                setters!(@put self, value, $place $($(, $index)*)?)
+            }
+        )*
+    };
+    (@put $self:ident, $value:ident, $place:ident) => {
+        put(&mut $self.bytes, $self.layout.$place, $value)
+    };
+    (@put $self:ident, $value:ident, $place:ident, $message:ident) => {
+        $self.put_in_message($message, |places| places.$place, $value)
+    };
+    (@put $self:ident, $value:ident, $place:ident, $message:ident, $field:ident) => {{
+        let place = $self.layout.field($message, $field);
+        put(&mut $self.bytes, place.and_then(|place| place.$place), $value)
+    }};
+}
+
 impl FixedMessage {
     /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types,
     /// arrays of them, Strings and ByteStrings as Variant or DataValue, or RawData, whose layouts are at the indexes of
@@ -177,34 +200,17 @@ impl FixedMessage {
         }
     }
 
-    /// Sets the NetworkMessageNumber of the GroupHeader; returns `false` if there is none.
-    #[inline]
-    pub fn set_network_message_number(&mut self, number: u16) -> bool {
-        put(&mut self.bytes, self.layout.network_message_number, number)
-    }
-
-    /// Sets the SequenceNumber of the GroupHeader; returns `false` if there is none.
-    #[inline]
-    pub fn set_sequence_number(&mut self, number: u16) -> bool {
-        put(&mut self.bytes, self.layout.sequence_number, number)
-    }
-
-    /// Sets the Timestamp of the NetworkMessage; returns `false` if there is none.
-    #[inline]
-    pub fn set_timestamp(&mut self, timestamp: DateTime) -> bool {
-        put(&mut self.bytes, self.layout.timestamp, timestamp)
-    }
-
-    /// Sets the PicoSeconds of the NetworkMessage, in units of 10 ps; returns `false` if there are none.
-    #[inline]
-    pub fn set_pico_seconds(&mut self, pico_seconds: u16) -> bool {
-        put(&mut self.bytes, self.layout.pico_seconds, pico_seconds)
-    }
-
-    /// Sets the SecurityTokenId; returns `false` if there is none.
-    #[inline]
-    pub fn set_security_token_id(&mut self, id: u32) -> bool {
-        put(&mut self.bytes, self.layout.security_token_id, id)
+    setters! {
+        /// Sets the NetworkMessageNumber of the GroupHeader; returns `false` if there is none.
+        set_network_message_number(u16) => network_message_number;
+        /// Sets the SequenceNumber of the GroupHeader; returns `false` if there is none.
+        set_sequence_number(u16) => sequence_number;
+        /// Sets the Timestamp of the NetworkMessage; returns `false` if there is none.
+        set_timestamp(DateTime) => timestamp;
+        /// Sets the PicoSeconds of the NetworkMessage, in units of 10 ps; returns `false` if there are none.
+        set_pico_seconds(u16) => pico_seconds;
+        /// Sets the SecurityTokenId; returns `false` if there is none.
+        set_security_token_id(u32) => security_token_id;
     }
 
     /// Sets the MessageNonce; returns `false` if it has another length.
@@ -220,22 +226,13 @@ impl FixedMessage {
         }
     }
 
-    /// Sets the SequenceNumber of a DataSetMessage; returns `false` if there is none.
-    #[inline]
-    pub fn set_data_set_sequence_number(&mut self, data_set_message: usize, number: u16) -> bool {
-        self.put_in_message(data_set_message, |places| places.sequence_number, number)
-    }
-
-    /// Sets the Timestamp of a DataSetMessage; returns `false` if there is none.
-    #[inline]
-    pub fn set_data_set_timestamp(&mut self, data_set_message: usize, timestamp: DateTime) -> bool {
-        self.put_in_message(data_set_message, |places| places.timestamp, timestamp)
-    }
-
-    /// Sets the PicoSeconds of a DataSetMessage; returns `false` if there are none.
-    #[inline]
-    pub fn set_data_set_pico_seconds(&mut self, data_set_message: usize, value: u16) -> bool {
-        self.put_in_message(data_set_message, |places| places.pico_seconds, value)
+    setters! {
+        /// Sets the SequenceNumber of a DataSetMessage; returns `false` if there is none.
+        set_data_set_sequence_number[data_set_message](u16) => sequence_number;
+        /// Sets the Timestamp of a DataSetMessage; returns `false` if there is none.
+        set_data_set_timestamp[data_set_message](DateTime) => timestamp;
+        /// Sets the PicoSeconds of a DataSetMessage; returns `false` if there are none.
+        set_data_set_pico_seconds[data_set_message](u16) => pico_seconds;
     }
 
     /// Sets the Status of a DataSetMessage, of which the upper 16 bits are sent; returns `false` if there is none.
@@ -248,47 +245,13 @@ impl FixedMessage {
         )
     }
 
-    /// Sets the StatusCode of a DataValue; returns `false` if the field has none.
-    #[inline]
-    pub fn set_field_status(
-        &mut self,
-        data_set_message: usize,
-        field: usize,
-        status: StatusCode,
-    ) -> bool {
-        self.put_in_field(data_set_message, field, |place| place.status, status)
-    }
-
-    /// Sets the SourceTimestamp of a DataValue; returns `false` if the field has none.
-    #[inline]
-    pub fn set_field_source_timestamp(
-        &mut self,
-        data_set_message: usize,
-        field: usize,
-        timestamp: DateTime,
-    ) -> bool {
-        self.put_in_field(
-            data_set_message,
-            field,
-            |place| place.source_timestamp,
-            timestamp,
-        )
-    }
-
-    /// Sets the ServerTimestamp of a DataValue; returns `false` if the field has none.
-    #[inline]
-    pub fn set_field_server_timestamp(
-        &mut self,
-        data_set_message: usize,
-        field: usize,
-        timestamp: DateTime,
-    ) -> bool {
-        self.put_in_field(
-            data_set_message,
-            field,
-            |place| place.server_timestamp,
-            timestamp,
-        )
+    setters! {
+        /// Sets the StatusCode of a DataValue; returns `false` if the field has none.
+        set_field_status[data_set_message, field](StatusCode) => status;
+        /// Sets the SourceTimestamp of a DataValue; returns `false` if the field has none.
+        set_field_source_timestamp[data_set_message, field](DateTime) => source_timestamp;
+        /// Sets the ServerTimestamp of a DataValue; returns `false` if the field has none.
+        set_field_server_timestamp[data_set_message, field](DateTime) => server_timestamp;
     }
 
     #[inline]
@@ -300,18 +263,6 @@ impl FixedMessage {
     ) -> bool {
         let places = self.layout.data_set_messages.get(data_set_message);
         put(&mut self.bytes, places.and_then(offset), value)
-    }
-
-    #[inline]
-    fn put_in_field<T: FixedValue>(
-        &mut self,
-        data_set_message: usize,
-        field: usize,
-        offset: impl FnOnce(&FieldPlace) -> Option<usize>,
-        value: T,
-    ) -> bool {
-        let place = self.layout.field(data_set_message, field);
-        put(&mut self.bytes, place.and_then(offset), value)
     }
 }
 

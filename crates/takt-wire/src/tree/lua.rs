@@ -22,7 +22,7 @@ pub fn lua_dissector() -> String {
 
 const HEAD: &str = "\
 -- UADP, the message mapping of OPC UA PubSub (OPC 10000-14, 7.2.4), for Wireshark.
--- Written by `takt pubsub dissector` from its field tables. Do not edit: write it anew.
+-- Generated from Takt's field tables. Do not edit: write it anew.
 
 ";
 

@@ -13,6 +13,9 @@ pub struct AnalyzeArguments {
     /// these are the captures whose names begin with "loopback".
     #[arg(long, value_name = "FILE")]
     pub at_loopback: Vec<PathBuf>,
+    /// Capture whose packets the network card stamped (`tcpdump -j adapter_unsynced`); others have times of the kernel.
+    #[arg(long, value_name = "FILE")]
+    pub card_stamps: Vec<PathBuf>,
     /// Publisher in the captures; default is the PublisherId that has each counter first.
     #[arg(long, value_name = "PUBLISHER_ID")]
     pub publisher_id: Option<String>,

@@ -70,7 +70,8 @@ pub struct ControlLoopArguments {
     #[arg(long)]
     pub sending: Option<SendingMode>,
     /// Number of cycles whose messages may wait in the queues of the kernel; default is the least one for a port that is fast enough.
-    #[arg(long, value_name = "CYCLES")]
+    // Also without a scenario.
+    #[arg(long, value_name = "CYCLES", help_heading = None::<&str>)]
     pub waiting: Option<NonZeroU16>,
     /// End after this number of cycles.
     #[arg(long, value_name = "COUNT", value_parser = count)]

@@ -1,7 +1,9 @@
-//! `takt clean`: removes the files of killed applications, of a killed `takt lab setup`, and the trace instances of killed runs.
+//! `takt clean`: removes the files of killed applications, of a killed `takt lab setup` or `takt lab bundle`, and the trace instances of
+//! killed runs.
 
 use miette::IntoDiagnostic;
 use serde_json::json;
+use takt_lab::bundle::remove_killed_bundles;
 use takt_lab::uml::{KernelCache, remove_killed_build};
 use takt_shm::{ApplicationName, CleanReport, Presence, Runtime, ShmError};
 
@@ -16,6 +18,9 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
         Some(_) => None,
         None => KernelCache::of_environment().ok(),
     };
+    let bundles = cache.as_ref().map(KernelCache::bundles);
+    let bundles = bundles.map_or(Ok(0), |notes| remove_killed_bundles(&notes));
+    let bundle_count = bundles.as_ref().map_or(0, |count| *count);
     let removed = cache.map_or(Ok(false), |cache| remove_killed_build(&cache));
     let build = removed.as_ref().is_ok_and(|removed| *removed);
     // They belong to the machine, and only users who may trace have some.
@@ -31,10 +36,12 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
             "nodes": report.nodes,
             "services": report.services,
             "labBuilds": u8::from(build),
+            "labBundles": bundle_count,
             "traceInstances": trace_count,
             "failed": report.failed,
         }));
         traces.into_diagnostic()?;
+        bundles.into_diagnostic()?;
         return removed.map(|_| ()).into_diagnostic();
     }
     for name in &report.applications {
@@ -49,6 +56,10 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
         (report.nodes, "iceoryx2's nodes"),
         (report.services, "iceoryx2's incomplete services"),
         (trace_count, "trace instances of killed measurements"),
+        (
+            bundle_count,
+            "folders of a `takt lab bundle` that was killed",
+        ),
     ];
     for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
         output::line(format_args!("removed {what}: {count}"));
@@ -66,6 +77,7 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
         output::line("nothing to remove");
     }
     traces.into_diagnostic()?;
+    bundles.into_diagnostic()?;
     // The rest was removed all the same, and is shown above.
     removed.map(|_| ()).into_diagnostic()
 }

@@ -67,8 +67,10 @@ pub fn node(client: &mut Client, text: &str) -> Result<NodeId, ClientError> {
     }
 }
 
-/// Returns the node with this NodeId: `ns=INDEX;…`, `nsu=URI;…`, or in namespace 0; `None` if the text is no NodeId.
+/// Returns the node with this NodeId: `ns=INDEX;…`, `nsu=URI;…`, or in namespace 0, also in quotes; `None` if the text is no
+/// NodeId.
 pub fn node_id(client: &mut Client, text: &str) -> Result<Option<NodeId>, ClientError> {
+    let text = without_quotes(text);
     let Some(with_uri) = text.strip_prefix("nsu=") else {
         return Ok(text.parse().ok());
     };
@@ -76,6 +78,13 @@ pub fn node_id(client: &mut Client, text: &str) -> Result<Option<NodeId>, Client
     of_uri(with_uri, &uris).map(Some).map_err(|reason| {
         ClientError::Invalid(format!("'{text}' is not a node of this server: {reason}"))
     })
+}
+
+/// Removes the quotes around a NodeId, which were copied with it from a program's source. Other texts stay: a path may have quotes.
+fn without_quotes(text: &str) -> &str {
+    let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    let is_node_id = |it: &&str| it.starts_with("nsu=") || it.parse::<NodeId>().is_ok();
+    inner.filter(is_node_id).unwrap_or(text)
 }
 
 /// Finds a node by the URI of its namespace. `;` and `%` in a URI are written `%3B` and `%25` (OPC 10000-6, 5.1.12); a URI with a
@@ -133,6 +142,23 @@ pub fn node_of_provider(client: &mut Client, path: &str) -> Result<Option<NodeId
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quotes_around_a_node_id_are_no_part_of_it() {
+        for (text, meant) in [
+            (r#""ns=3;s=Spindle/Speed""#, "ns=3;s=Spindle/Speed"),
+            (r#""i=2258""#, "i=2258"),
+            (
+                r#""nsu=http://plant/;s="DB".Speed""#,
+                r#"nsu=http://plant/;s="DB".Speed"#,
+            ),
+            (r#"ns=3;s="DB"."Speed""#, r#"ns=3;s="DB"."Speed""#),
+            (r#""DB"."Speed""#, r#""DB"."Speed""#),
+            ("\"", "\""),
+        ] {
+            assert_eq!(without_quotes(text), meant);
+        }
+    }
 
     #[test]
     fn nodes_are_named_by_the_uri_of_their_namespace() {

@@ -83,10 +83,13 @@ pub(super) fn outcome(report: &LateReport) -> miette::Result<()> {
 fn objects<'a>(report: &'a LateReport, core: CoreOf<'a>) -> impl Iterator<Item = Value> + 'a {
     let each = report.explanations.iter().map(move |it| object(it, core));
     let failures = report.failures.iter().map(ToString::to_string);
+    let steal = report.steal.iter();
+    let steal = steal.map(|it| json!({"core": it.processor, "ns": it.nanos}));
     let sum = json!({
         "lateWakeUps": count(report, LateKind::WakeUp),
         "overruns": count(report, LateKind::Overrun),
         "leftOut": report.left_out,
+        "steal": steal.collect::<Vec<_>>(),
         "failures": failures.collect::<Vec<_>>(),
     });
     each.chain([sum])
@@ -103,6 +106,9 @@ fn object(it: &Explanation, core: CoreOf<'_>) -> Value {
         let mut object = json!({"cause": share.cause.kind(), "ns": share.nanos});
         let name = share.cause.name().map(|name| json!({"name": name}));
         object = output::joined(object, name.unwrap_or_default());
+        let state = share.cause.idle_state();
+        let state = state.map(|state| json!({"idleState": state}));
+        object = output::joined(object, state.unwrap_or_default());
         let Some(thread) = share.cause.thread() else {
             return object;
         };
@@ -127,7 +133,8 @@ fn lines(report: &LateReport, core: CoreOf<'_>) -> Vec<String> {
     let mut lines = vec![String::new()];
     let counts = [LateKind::WakeUp, LateKind::Overrun].map(|kind| count(report, kind));
     let [late, overruns] = counts;
-    lines.push(match (all.is_empty(), report.failures.is_empty()) {
+    let is_all = report.failures.is_empty() && report.left_out == 0;
+    lines.push(match (all.is_empty(), is_all) {
         (true, true) => "no late wake-up".to_owned(),
         (true, false) => "no causes of late wake-ups".to_owned(),
         (false, _) => format!("{late} late wake-ups, {overruns} overruns"),
@@ -135,8 +142,18 @@ fn lines(report: &LateReport, core: CoreOf<'_>) -> Vec<String> {
     if report.left_out > 0 {
         let further = report.left_out;
         lines.push(format!(
-            "{further} further late wake-ups have no causes: there were too many at once"
+            "{further} further late wake-ups have no causes: there were too many"
         ));
+    }
+    let mut steal: Vec<_> = report.steal.iter().collect();
+    steal.sort_by_key(|it| std::cmp::Reverse(it.nanos));
+    lines.extend(steal.iter().take(SHOWN).map(|it| {
+        let (core, time) = (it.processor, Duration::from_nanos(it.nanos));
+        format!("a hypervisor took core {core} away for {time:?} in all (steal time)")
+    }));
+    if steal.len() > SHOWN {
+        let further = steal.len() - SHOWN;
+        lines.push(format!("{further} further cores have steal time"));
     }
     if all.is_empty() {
         return lines;
@@ -240,7 +257,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use takt_wakeup::trace::event::{KernelName, KernelPriority, KernelThread};
-    use takt_wakeup::{CauseShare, LateInterval, RecordingFailure};
+    use takt_wakeup::{CauseShare, LateInterval, RecordingFailure, StealTime, WhileLate};
 
     use super::*;
 
@@ -254,7 +271,7 @@ mod tests {
             (Cause::Thread(thread), 250_000),
             (Cause::Softirq(3), 40_100),
             (Cause::Return, 2000),
-            (Cause::OwnCode, 1000),
+            (Cause::TimerLate(WhileLate::Idle(Some(2))), 1000),
             (Cause::Unknown, 500),
         ];
         let shares = shares.map(|(cause, nanos)| CauseShare { cause, nanos });
@@ -283,6 +300,7 @@ mod tests {
         assert_eq!(causes[0]["name"], "\\x1b[31mevil\\x0a");
         assert_eq!(causes[0]["priority"], "priority 90");
         assert_eq!(causes[1]["name"], "NET_RX");
+        assert_eq!(causes[3]["idleState"], 2);
         let report = LateReport {
             explanations: vec![explanation()],
             ..LateReport::default()
@@ -320,7 +338,28 @@ mod tests {
         assert!(error.contains("panicked"), "{error}");
         let none = LateReport::default();
         assert_eq!(lines(&none, &core)[1], "no late wake-up");
+        let crowded = LateReport {
+            left_out: 1,
+            ..LateReport::default()
+        };
+        assert_ne!(lines(&crowded, &core)[1], "no late wake-up");
         assert!(outcome(&none).is_ok());
+    }
+
+    #[test]
+    fn the_steal_time_of_each_core_is_told() {
+        let report = LateReport {
+            steal: vec![StealTime {
+                processor: 3,
+                nanos: 30_000_000,
+            }],
+            ..LateReport::default()
+        };
+        let text = lines(&report, &core).join("\n");
+        let line = "a hypervisor took core 3 away for 30ms in all (steal time)";
+        assert!(text.contains(line), "{text}");
+        let sum = objects(&report, &core).last().unwrap();
+        assert_eq!(sum["steal"][0], json!({"core": 3, "ns": 30_000_000}));
     }
 
     #[test]

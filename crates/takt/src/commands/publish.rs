@@ -13,7 +13,7 @@ use takt_link::LaunchMode;
 use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
 use takt_pubsub::runtime::{
-    ComponentState, LinkOptions, LinkPlan, PubSub, launch_lead, writer_group_link,
+    ComponentState, KernelQueue, LinkOptions, LinkPlan, PubSub, launch_lead, writer_group_link,
 };
 use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
 use takt_ua::NodeId;
@@ -77,13 +77,12 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         })?;
         return control_loop::publish(arguments, content);
     }
-    let with_scenario = arguments.watchdog.scenario.is_some();
-    let also = ["json", "force", "why", "above", "field"];
-    let also = match with_scenario {
-        true => &also[..],
-        false => &also[..4],
+    let of_both = ["json", "force", "why", "above", "waiting", "field"];
+    let of_both = match arguments.watchdog.scenario {
+        Some(_) => &of_both[..],
+        None => &of_both[..5],
     };
-    given.refuse::<ControlLoopArguments>(also, |option| {
+    given.refuse::<ControlLoopArguments>(of_both, |option| {
         (
             format!("{option} is for a scenario, and {file} is a PubSub configuration"),
             "`takt publish --help` lists the options for each of them.".to_owned(),
@@ -115,6 +114,9 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;
     let mut options = runtime_options(&arguments.run)?;
+    if let Some(cycles) = arguments.control.waiting {
+        options.kernel_queue = KernelQueue::Cycles(usize::from(cycles.get()));
+    }
     let launch_faults = check_ports(&configuration, &options.link, arguments.control.force)?;
     let watchdog = Watchdog::of(
         &arguments.watchdog,

@@ -6,8 +6,8 @@ use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_figures::{Progress, Report};
 use takt_report::{
-    ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, Requirement, RunReport,
-    RunSample, Violation,
+    ComparedRun, ComparisonError, ComparisonOptions, ReportFailure, ReportFileError, Requirement,
+    RunReport, RunSample,
 };
 
 use crate::arguments::ReportArguments;
@@ -120,36 +120,19 @@ fn not_written(error: ReportFileError) -> miette::Report {
     explain::with_help(error, help)
 }
 
-/// Largest number of violations on the terminal; the page has all.
-const MOST_SHOWN: usize = 5;
-
 /// Returns an error if a measurement or a simulation is above its bound, or if files cannot be read.
 fn finish(runs: &[ComparedRun]) -> miette::Result<()> {
-    let violations: Vec<Violation> = runs.iter().flat_map(ComparedRun::violations).collect();
-    if !violations.is_empty() {
-        let shown = violations.iter().take(MOST_SHOWN);
-        let mut lines: Vec<String> = shown
-            .flat_map(|it| std::iter::once(&it.title).chain(&it.lines))
-            .cloned()
-            .collect();
-        if violations.len() > MOST_SHOWN {
-            lines.push(format!("and {} more", violations.len() - MOST_SHOWN));
-        }
-        return Err(explain::with_help(
-            lines.join("\n"),
+    let Some(failure) = ReportFailure::of(runs) else {
+        return Ok(());
+    };
+    let help = match &failure {
+        ReportFailure::AboveBound { .. } => {
             "The report begins with them. Either an assumption of the bound does not hold in the run (late threads, wrong clocks, \
-             other traffic), or the bound is wrong.",
-        ));
-    }
-    // A violation is worse than a file that is missing, so it is reported alone.
-    let damaged = runs.iter().find(|run| run.is_damaged());
-    damaged.map_or(Ok(()), |run| {
-        Err(explain::with_help(
-            format!(
-                "files of {} are missing or damaged",
-                run.directory.display()
-            ),
-            "The report begins with the reasons. Run the scenario again with `takt lab run`.",
-        ))
-    })
+             other traffic), or the bound is wrong."
+        }
+        ReportFailure::Damaged { .. } => {
+            "The report begins with the reasons. Run the scenario again with `takt lab run`."
+        }
+    };
+    Err(explain::with_help(failure, help))
 }

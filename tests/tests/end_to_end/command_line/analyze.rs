@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use serde_json::Value;
 use takt_control::{Trace, TracePoint, trace_file};
+
+use super::two_hosts::Hosts;
 
 fn analyze(directory: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(takt_tests::binary::takt());
@@ -110,4 +113,77 @@ fn files_that_cannot_be_analyzed_are_explained() {
     std::fs::write(directory.join("b.trace"), &bytes[..bytes.len() - 1]).unwrap();
     let text = error(&["b.trace", "--trim", "0"]);
     assert!(text.contains("b.trace was not read to its end"), "{text}");
+}
+
+/// Returns the clocks and the sent stamps that the JSON of an analysis of a run has, by the names of its captures.
+fn clocks(hosts: &Hosts, arguments: &[&str]) -> Vec<(String, String)> {
+    let output = analyze(
+        &hosts.path(""),
+        &[arguments, &["--trim", "0", "--json"]].concat(),
+    );
+    let (text, errors) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    assert!(output.status.success(), "{errors}");
+    let found: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let files = found["files"].as_array().unwrap().iter();
+    let captures = files.filter(|it| it["format"] == "capture");
+    let captures = captures.map(|it| {
+        let points: Vec<_> = it["records"].as_object().unwrap().keys().collect();
+        (
+            format!("{points:?}"),
+            it["clock"].as_str().unwrap().to_owned(),
+        )
+    });
+    let mut captures: Vec<_> = captures.collect();
+    captures.sort();
+    captures
+}
+
+#[test]
+fn options_for_captures_add_to_what_is_known_of_them() {
+    let hosts = Hosts::short();
+    let at = |points: &str, clock: &str| (points.to_owned(), clock.to_owned());
+    let (publisher, loopback) = ("[\"T2\", \"T7\"]", "[\"T3\", \"T6\"]");
+    let files = ["publisher.trace", "publisher.pcapng", "loopback.pcapng"];
+    // Both options for one file, which is also among the files, with another path.
+    let options = [
+        "--at-loopback",
+        "loopback.pcapng",
+        "--card-stamps",
+        "./loopback.pcapng",
+    ];
+    assert_eq!(
+        clocks(&hosts, &[&files[..], &options].concat()),
+        [at(publisher, "system"), at(loopback, "network card")]
+    );
+    let both = [
+        "--card-stamps",
+        "publisher.pcapng",
+        "--at-loopback",
+        "loopback.pcapng",
+    ];
+    assert_eq!(
+        clocks(&hosts, &[&files[..1], &both].concat()),
+        [at(publisher, "network card"), at(loopback, "system")]
+    );
+    // What the directory of a run tells stays.
+    let card = hosts.path("loopback.pcapng").display().to_string();
+    let _ = hosts.collect(&["--card-stamps", &card]);
+    let of_run = [at(publisher, "system"), at(loopback, "network card")];
+    assert_eq!(clocks(&hosts, &["run"]), of_run);
+    let packed = std::fs::read_dir(hosts.path("run/001")).unwrap();
+    let packed = packed.map(|it| it.unwrap().path().display().to_string());
+    let packed: Vec<String> = packed.filter(|it| it.contains("loopback-port")).collect();
+    assert_eq!(
+        clocks(&hosts, &["run", "--at-loopback", &packed[0]]),
+        of_run
+    );
+    let output = analyze(
+        &hosts.path(""),
+        &["run", "--card-stamps", "publisher.trace"],
+    );
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("is a trace, not a capture"), "{error}");
 }

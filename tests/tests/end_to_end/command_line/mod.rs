@@ -4,6 +4,7 @@
 mod analyze;
 mod bench;
 mod bounds;
+mod bundles;
 mod campaigns;
 mod clients;
 mod control_loops;

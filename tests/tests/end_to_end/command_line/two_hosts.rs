@@ -60,8 +60,8 @@ fn ptp(offset: &'static str) -> [(&'static str, &'static str); 4] {
 }
 
 /// Files of two hosts.
-struct Hosts {
-    sandbox: Sandbox,
+pub(super) struct Hosts {
+    pub(super) sandbox: Sandbox,
     folder: tempfile::TempDir,
 }
 
@@ -95,7 +95,12 @@ impl Hosts {
         hosts
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// Writes the files of a run whose messages take a short time.
+    pub(super) fn short() -> Self {
+        Self::new(SHORT, &[], &[])
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -152,7 +157,7 @@ impl Hosts {
     }
 
     /// Collects the files, and returns what is printed.
-    fn collect(&self, options: &[&str]) -> Value {
+    pub(super) fn collect(&self, options: &[&str]) -> Value {
         let names = [
             "run",
             "two.toml",

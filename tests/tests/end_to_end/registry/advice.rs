@@ -1,12 +1,11 @@
 //! Refusals that tell their reason, and a command that corrects it.
 
 use std::fs;
-use std::path::Path;
-use std::thread;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use takt_crypto::{Certificate, KeyKind, NewCertificate, OwnCertificate};
-use takt_tests::authority::Authority;
+use takt_tests::authority::{Authority, write_expired};
 use takt_tests::{Registry, Sandbox};
 
 use crate::registry::trust::TwoUsers;
@@ -95,7 +94,6 @@ fn a_client_whose_certificate_has_expired_is_told_so() {
     let own = listed.iter().find(|row| row["folder"] == "own").unwrap();
     let own = own["file"].as_str().unwrap();
     let certificate = Certificate::from_der(&fs::read(own).unwrap()).unwrap();
-    // Its validity ends when it begins.
     let expired = NewCertificate {
         application_name: certificate.common_name,
         application_uri: certificate.application_uri.unwrap(),
@@ -104,14 +102,11 @@ fn a_client_whose_certificate_has_expired_is_told_so() {
         validity: Duration::ZERO,
         key_bits: 2048,
     };
-    let expired = expired.create(KeyKind::Rsa).unwrap();
     let key = own
         .replace("own/certs", "own/private")
         .replace(".der", ".pem");
-    fs::write(own, expired.chain_der()).unwrap();
     assert!(Path::new(&key).exists(), "{key}");
-    fs::write(&key, expired.key().to_pem().unwrap().as_bytes()).unwrap();
-    thread::sleep(Duration::from_secs(2));
+    write_expired(&expired, Path::new(own), Path::new(&key));
     let refused = words(&users.read().expect_failure());
     let expected = "has expired or is not valid yet. `takt trust list`";
     assert!(refused.contains(expected), "{refused}");
@@ -240,10 +235,15 @@ fn commands_that_only_read_create_no_folders() {
     assert!(!missing.exists());
 }
 
+/// Returns the files of a certificate and its key.
+fn files(folder: &Sandbox, name: &str) -> [PathBuf; 2] {
+    let folder = folder.data_directory();
+    ["der", "pem"].map(|end| folder.join(format!("{name}.{end}")))
+}
+
 /// Writes certificate and key of an application to files.
 fn write(folder: &Sandbox, name: &str, identity: &OwnCertificate) -> [String; 2] {
-    let folder = folder.data_directory();
-    let files = ["der", "pem"].map(|end| folder.join(format!("{name}.{end}")));
+    let files = files(folder, name);
     fs::write(&files[0], identity.chain_der()).unwrap();
     fs::write(&files[1], identity.key().to_pem().unwrap().as_bytes()).unwrap();
     files.map(|file| file.to_str().unwrap().to_owned())
@@ -252,7 +252,7 @@ fn write(folder: &Sandbox, name: &str, identity: &OwnCertificate) -> [String; 2]
 #[test]
 fn certificates_that_no_peer_can_use_are_trusted_with_a_warning() {
     let sandbox = Sandbox::new();
-    let mut new = NewCertificate {
+    let new = NewCertificate {
         application_name: "Old".to_owned(),
         application_uri: "urn:old".to_owned(),
         host_names: vec!["localhost".to_owned()],
@@ -268,10 +268,9 @@ fn certificates_that_no_peer_can_use_are_trusted_with_a_warning() {
         added.stderr
     );
     let _ = added.expect_success();
-    // Its validity ends when it begins.
-    new.validity = Duration::ZERO;
-    let [expired, _] = write(&sandbox, "expired", &new.create(KeyKind::Rsa).unwrap());
-    thread::sleep(Duration::from_secs(2));
+    let [expired, expired_key] = files(&sandbox, "expired");
+    write_expired(&new, &expired, &expired_key);
+    let expired = expired.to_str().unwrap().to_owned();
     let added = sandbox.run(&["trust", "add", &expired]);
     let warned = words(&added.stderr);
     assert!(

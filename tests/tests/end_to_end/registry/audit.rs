@@ -8,6 +8,7 @@ use takt_tests::{Registry, Sandbox};
 use takt_ua::{NodeId, QualifiedName, StatusCode};
 
 use crate::registry::ownership::{add_named, add_provider, delete};
+use crate::registry::refusals::logs;
 use crate::registry::roles::{add_user, client_of};
 use crate::registry::security_groups::{add, remove, status};
 use crate::registry::{PATIENCE, client_as, consumer, eventually, tank, wait_until_available};
@@ -249,6 +250,9 @@ fn the_audit_log_tells_who_was_refused() {
         &path,
         &[("EventType", "AuditCertificateUntrustedEventType".into())],
     );
+    let closed = ["WARN", "closing the connection", "client=127.0.0.1:"];
+    let facts = ["SecurityPolicy#", "certificate=\"urn:", "is not trusted"];
+    logs(&registry, &[closed, facts].concat());
     assert_eq!(record["Status"], false);
     let address = record["ClientAddress"].as_str().unwrap();
     assert!(address.starts_with("127.0.0.1:"), "{record}");

@@ -1,8 +1,6 @@
 //! A Provider may change and delete only what it created.
 
-use std::time::Duration;
-
-use takt_app::{Client, ClientError, Identity, model};
+use takt_app::{Client, ClientError, Identity, RegistryState, model};
 use takt_tests::{Provider, Registry, Sandbox};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
@@ -260,8 +258,10 @@ fn a_secret_makes_a_provider_known_over_tcp() {
             None => std::fs::remove_file(&secret_file).unwrap(),
         }
         let impostor = tank(&distant, &name, &registry.endpoint).unwrap();
-        std::thread::sleep(Duration::from_secs(1));
-        assert!(!impostor.is_registered());
+        eventually("refused", PATIENCE, || {
+            let state = impostor.registry_state();
+            matches!(state, RegistryState::NotRegistered { reason: Some(_) })
+        });
         assert_eq!(available(&mut consumer, &name), Some(false));
     }
     assert_eq!(node_ids(&mut consumer, &name), nodes);
@@ -299,7 +299,6 @@ fn a_name_is_taken_once() {
     }
     // The name of a registry is taken as well.
     assert!(tank(&sandbox, &registry.name, &address).is_err());
-    std::thread::sleep(Duration::from_millis(500));
     assert_eq!(available(&mut consumer, &machine.name), Some(true));
     let item = consumer
         .find(&format!("{}/Spindle/SpeedSetpoint", machine.name))

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
+use takt_crypto::{KeyKind, NewCertificate};
 use takt_tests::{Registry, Sandbox};
 use takt_ua::StatusCode;
 
@@ -10,7 +11,7 @@ use crate::registry::roles::{add_user, client_of};
 use crate::registry::{PATIENCE, eventually};
 
 /// Waits for a line of the log that has all these words.
-fn logs(registry: &Registry, words: &[&str]) {
+pub(super) fn logs(registry: &Registry, words: &[&str]) {
     eventually(
         &format!("a line of the log with {words:?}"),
         PATIENCE,
@@ -42,9 +43,13 @@ fn chunk(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
     [kind, &length[..], body].concat()
 }
 
+fn bytes(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+    [&length[..], bytes].concat()
+}
+
 fn text(text: &str) -> Vec<u8> {
-    let length = u32::try_from(text.len()).unwrap().to_le_bytes();
-    [&length[..], text.as_bytes()].concat()
+    bytes(text.as_bytes())
 }
 
 #[test]
@@ -57,11 +62,35 @@ fn a_security_policy_that_is_not_offered_is_in_the_log() {
     let hello = [sizes, text(&registry.endpoint)].concat();
     stream.write_all(&chunk(b"HELF", &hello)).unwrap();
     let policy = "http://opcfoundation.org/UA/SecurityPolicy#Basic128Rsa15";
-    // Neither a certificate nor the thumbprint of one.
-    let header = [&[0; 4], &text(policy)[..], &[255; 8], &[1; 100]].concat();
+    // A certificate, and no thumbprint.
+    let uri = "urn:plant:panel";
+    let certificate = NewCertificate {
+        application_name: "panel".to_owned(),
+        application_uri: uri.to_owned(),
+        host_names: Vec::new(),
+        addresses: Vec::new(),
+        validity: PATIENCE,
+        key_bits: 2048,
+    };
+    let certificate = certificate.create(KeyKind::Rsa).unwrap();
+    let certificate = bytes(certificate.certificate().der());
+    let header = [
+        &[0; 4],
+        &text(policy)[..],
+        &certificate,
+        &[255; 4],
+        &[1; 100],
+    ]
+    .concat();
     stream.write_all(&chunk(b"OPNF", &header)).unwrap();
     logs(
         &registry,
-        &["WARN", "client=127.0.0.1:", "Basic128Rsa15", "not offered"],
+        &[
+            "WARN",
+            "client=127.0.0.1:",
+            "Basic128Rsa15",
+            "not offered",
+            uri,
+        ],
     );
 }

@@ -6,7 +6,8 @@ mod limited;
 
 use std::time::{Duration, Instant};
 
-use takt_attack::{Attack, AttackObserver, Slices, Usage};
+use takt_app::{Client, ClientOptions, Endpoint, Identity};
+use takt_attack::{Attack, AttackObserver, AttackTarget, Slices, Usage};
 use takt_services::ServerBudgets;
 use takt_tests::Sandbox;
 use takt_tests::attacked::{Kind, Limit, PATIENCE, RATE, Server};
@@ -55,6 +56,9 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     for newcomer in &newcomers {
         let _ = newcomer.take();
         eventually_served(attack, newcomer);
+    }
+    if attack == Attack::Guesses {
+        a_right_password_is_accepted(&target);
     }
     let tally = under_way.finish().unwrap();
     for client in clients.iter().chain(&newcomers) {
@@ -110,6 +114,44 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     assert!(slices.longest <= limit, "{}: {slices:?}", attack.name());
 }
 
+/// Password of the user whose password is guessed.
+const PASSWORD: &str = "hammer and nail";
+
+/// Checks that others who guess do not lock out the user with the right password.
+fn a_right_password_is_accepted(target: &AttackTarget) {
+    let endpoint: Endpoint = target.opc_iox2.parse().unwrap();
+    for _ in 0..3 {
+        let options = ClientOptions {
+            identity: Identity::UserName {
+                name: takt_attack::USER.to_owned(),
+                password: PASSWORD.to_owned(),
+            },
+            timeout: PATIENCE,
+            runtime_directory: target.runtime_directory.clone(),
+            ..ClientOptions::named("TaktBenchOwner")
+        };
+        let mut owner = Client::connect(&endpoint, options).unwrap();
+        let _ = owner.namespace_array().unwrap();
+    }
+}
+
+/// Makes the user whose password is guessed.
+fn add_user(sandbox: &Sandbox) {
+    let path = |name: &str| {
+        let path = sandbox.data_directory().join(name);
+        path.to_str().unwrap().to_owned()
+    };
+    std::fs::write(path("password"), format!("{PASSWORD}\n")).unwrap();
+    let (users, password) = (path("users"), path("password"));
+    let add = ["user", "--users", &users, "add", takt_attack::USER];
+    let add = [
+        &add[..],
+        &["--role", "operator", "--password-file", &password],
+    ]
+    .concat();
+    let _ = sandbox.run(&add).expect_success();
+}
+
 /// Waits until a new client has connected, read and disconnected.
 fn eventually_served(attack: Attack, newcomer: &AttackObserver) {
     let deadline = Instant::now() + PATIENCE;
@@ -131,6 +173,9 @@ macro_rules! attacks {
         #[test]
         fn $test() {
             let sandbox = Sandbox::new();
+            if Attack::$attack == Attack::Guesses {
+                add_user(&sandbox);
+            }
             let server = Server::start(&sandbox, Kind::$kind, Limit::of(Attack::$attack));
             withstands(&server, Attack::$attack, $divisor);
             server.has_names_left();
@@ -156,6 +201,7 @@ attacks! {
     event_filters: EventFilters on Registry / 1;
     refreshes_of_many_items: RefreshStorm on Registry / 1;
     reads_of_a_history: HistoryReads on Values / 1;
+    guessed_passwords: Guesses on Registry / 1;
     registrations_of_servers: RegisterServers on Registry / 1;
     searches_for_servers: FindServers on Registry / 1;
     nodes_added_and_deleted: AddNodes on Registry / 20;

@@ -8,6 +8,7 @@ use takt_tests::network::{HostPair as Network, NamespaceHost as Host};
 use takt_tests::process::{Process, run};
 
 use super::launch::other_tc;
+use super::sending::frames_in;
 use crate::control_loops::PATIENCE;
 
 /// ETF at the root of an interface.
@@ -126,6 +127,38 @@ pub fn a_group_has_launch_times_only_at_a_port_that_keeps_them() {
     assert!(error.contains("launch_times"), "{error}");
     let error = start("", &["--force"], None).expect_failure();
     assert!(error.contains("no message has one"), "{error}");
+}
+
+/// A port that takes 0.1 s for each message has a few of them, if each replaces the one before and the group is a real-time one.
+pub fn few_messages_of_a_real_time_group_wait_in_the_kernel() {
+    let waiting = |group: &str, more: &[&str]| {
+        let (network, sandbox) = (Network::new(), Sandbox::new());
+        let host = &network.first;
+        let words = "qdisc replace dev takt0 root tbf rate 8kbit burst 1600 limit 10000000";
+        host.run("tc", words);
+        let file = configuration(&sandbox, host, "", group);
+        let base = ["publish", &file, "--simulate", "--for", "1s", "--json"];
+        let mut command = host.takt(&sandbox, &[&base, more].concat());
+        let printed = run("takt publish", &mut command, PATIENCE).expect_success();
+        let result: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+        let without_room = result["losses"]["overflowed"].as_u64();
+        let waiting = frames_in(&host.run("tc", "-s qdisc show dev takt0"));
+        (waiting, without_room.unwrap_or(0), printed)
+    };
+    for (group, more) in [
+        ("", &["--priority", "10"][..]),
+        ("launch_times = \"strict\"", &["--force"]),
+        ("", &["--waiting", "2"]),
+    ] {
+        let (waiting, without_room, printed) = waiting(group, more);
+        eprintln!("{group} {more:?}: {waiting} wait, {without_room} had no room");
+        assert!(waiting <= 9, "{group} {more:?}: {waiting}, {printed}");
+        assert!(without_room > 30, "{group} {more:?}: {printed}");
+    }
+    // Other groups have the room of the system.
+    let (waiting, without_room, printed) = waiting("", &[]);
+    assert!(waiting > 30, "{waiting}, {printed}");
+    assert_eq!(without_room, 0, "{printed}");
 }
 
 pub fn received_messages_have_the_time_of_the_kernel() {

@@ -38,6 +38,7 @@ pub(crate) fn tests() -> Vec<Test> {
         ends::killed_ends_leave_nothing_behind,
         ends::a_missing_interface_is_explained,
         configured::a_group_has_launch_times_only_at_a_port_that_keeps_them,
+        configured::few_messages_of_a_real_time_group_wait_in_the_kernel,
         configured::received_messages_have_the_time_of_the_kernel,
         launch::a_port_without_etf_is_refused,
         launch::the_commands_are_named_if_no_scenario_has_them,

@@ -87,6 +87,11 @@ fn waiting(arguments: &[&str]) -> u64 {
     let without_room = number(&published, "/sendLosses/overflowed");
     let attempts = number(&published, "/sent") + without_room;
     assert_eq!(attempts, 600, "{published}");
+    frames_in(&text)
+}
+
+/// Returns the number of frames that wait in a queueing discipline, of which this is the output of `tc -s qdisc show`.
+pub(super) fn frames_in(text: &str) -> u64 {
     let backlog = text.split("backlog ").nth(1);
     let frames = backlog.and_then(|it| it.split(' ').nth(1)?.strip_suffix('p'));
     frames

@@ -232,7 +232,7 @@ pub(super) fn calls_of_other_processors_are_named() {
         })
     });
     let timers = late.iter().flat_map(|it| &it.shares);
-    let idle = timers.filter(|it| matches!(it.cause, Cause::TimerLate(WhileLate::Idle)));
+    let idle = timers.filter(|it| matches!(it.cause, Cause::TimerLate(WhileLate::Idle(_))));
     assert_eq!(idle.count(), 0, "the processor was never idle");
 }
 

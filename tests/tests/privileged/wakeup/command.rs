@@ -39,6 +39,31 @@ fn recording(arguments: &[&str]) -> Process {
     process
 }
 
+/// Starts a measurement without end, and waits until its threads have woken up some times.
+fn measuring(arguments: &[&str]) -> Process {
+    let process = recording(arguments);
+    let begin = Instant::now();
+    while sleeps(process.id()).is_none_or(|count| count < 20) {
+        assert!(begin.elapsed() < PATIENCE, "{}", process.report());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    process
+}
+
+/// Returns how often the first thread of a measurement has slept. Before its first cycle it does so a few times.
+fn sleeps(process: u32) -> Option<u64> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let mut threads = threads.flatten().map(|it| it.path());
+    let first = threads.find(|thread| {
+        fs::read_to_string(thread.join("comm")).is_ok_and(|name| name.trim() == "wakeup 0")
+    });
+    let status = fs::read_to_string(first?.join("status")).ok()?;
+    let count = status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count?.trim().parse().ok()
+}
+
 fn objects(output: &str) -> Vec<Value> {
     let lines = output.lines();
     lines
@@ -47,9 +72,7 @@ fn objects(output: &str) -> Vec<Value> {
 }
 
 pub(super) fn a_stopped_process_is_named() {
-    let mut process = recording(&["--interval", "1ms", "--above", "5ms"]);
-    // The threads wait for the recorder, and begin soon after it.
-    std::thread::sleep(Duration::from_millis(500));
+    let mut process = measuring(&["--interval", "1ms", "--above", "5ms"]);
     let mut spans = Vec::new();
     for _ in 0..12 {
         let begin = monotonic_nanos();
@@ -83,9 +106,8 @@ pub(super) fn a_stopped_process_is_named() {
 
 pub(super) fn an_interrupted_measurement_has_a_result_and_leaves_nothing() {
     for signal in [Signal::INT, Signal::TERM] {
-        let mut process = recording(&["--above", "1us"]);
+        let mut process = measuring(&["--above", "1us"]);
         let id = process.id();
-        std::thread::sleep(Duration::from_millis(300));
         process.signal(signal);
         let finished = process.finish(PATIENCE);
         assert!(finished.status.success(), "{}", finished.stderr);

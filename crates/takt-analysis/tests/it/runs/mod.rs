@@ -3,6 +3,7 @@
 mod by_hand;
 mod disturbed;
 mod files;
+mod limits;
 mod model;
 mod observed;
 

@@ -136,8 +136,7 @@ fn received_long(there: &UnixDatagram, most: usize) -> Vec<u64> {
 #[test]
 fn messages_that_belong_together_leave_together_or_not_at_all() {
     let options = LinkOptions {
-        // The batch grows with the message.
-        batch: 2,
+        batch: 3,
         without_room: WithoutRoom::Discard,
         send_room: Some(2),
         ..LinkOptions::default()
@@ -196,6 +195,7 @@ fn messages_that_never_have_room_together_are_named() {
         ..LinkOptions::default()
     };
     let (mut sender, there) = small_sender(&options, 1_400);
+    sender.reserve_flush(600).unwrap();
     for _ in 0..2 {
         for number in 0..600 {
             queue_long(sender.as_mut(), number).unwrap();
@@ -246,23 +246,33 @@ fn a_message_alone_does_not_wait_for_the_next_one() {
     assert_eq!(received(&there), [77]);
 }
 
+/// Room for more messages is made before the first one: a real-time thread must not allocate.
 #[test]
-fn the_rest_of_a_batch_without_room_is_discarded_and_counted() {
-    let (mut sender, there) = sender(WithoutRoom::Discard);
-    let (mut number, mut sent) = (0, 0);
-    // A whole batch without a flush: `reserve` sends it, and fails when there is no room.
-    while sender.counters().overflowed == 0 {
-        if queue(sender.as_mut(), number).is_ok() {
-            number += 1;
-        }
-    }
-    sent += received(&there).len() as u64;
-    let counters = sender.counters();
-    assert_eq!(counters.messages, sent);
-    assert_eq!(counters.messages + counters.overflowed, number);
-    queue(sender.as_mut(), number).unwrap();
-    sender.flush().unwrap();
-    assert_eq!(received(&there), [number]);
+fn messages_that_belong_together_allocate_nothing_and_are_refused_above_a_batch() {
+    takt_malloc::alone(|| {
+        let (mut sender, there) = sender(WithoutRoom::Discard);
+        let mut refused = 0;
+        let mut long_flush = |sender: &mut dyn Sender, messages| {
+            for number in 0..messages {
+                refused += u64::from(queue(sender, number).is_err());
+            }
+            sender.flush().unwrap()
+        };
+        let (sent, allocations) = takt_malloc::count(|| long_flush(sender.as_mut(), 7));
+        assert_eq!((sent, allocations), (0, 0));
+        // The first four were discarded with the fifth, and the others refused.
+        assert_eq!(sender.counters().overflowed, 4);
+        assert_eq!(long_flush(sender.as_mut(), 4), 4);
+        assert_eq!(received(&there), [0, 1, 2, 3]);
+        sender.reserve_flush(7).unwrap();
+        sender.reserve_flush(2).unwrap();
+        let (sent, allocations) = takt_malloc::count(|| long_flush(sender.as_mut(), 7));
+        assert_eq!((sent, allocations), (7, 0));
+        assert_eq!(received(&there), (0..7).collect::<Vec<_>>());
+        assert_eq!((refused, sender.counters().messages), (3, 11));
+        let error = sender.reserve_flush(1_025).unwrap_err();
+        assert!(matches!(error, LinkError::TooMany { maximum: 1_024 }));
+    });
 }
 
 #[test]

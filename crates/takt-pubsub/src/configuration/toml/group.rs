@@ -1,4 +1,5 @@
-//! Parameters that WriterGroups and ReaderGroups share (PubSubGroupDataType, OPC 10000-14, 6.2.5.7).
+//! Parameters that WriterGroups and ReaderGroups share (PubSubGroupDataType, OPC 10000-14, 6.2.5.7), and the settings of messages and
+//! transport that WriterGroups, DataSetWriters and DataSetReaders have alike.
 
 /// Returns the structure of a group: the shared parameters from its table, and others.
 macro_rules! read_group {
@@ -32,4 +33,39 @@ macro_rules! write_group {
     };
 }
 
-pub(super) use {read_group, write_group};
+/// Returns the settings of messages from a table.
+macro_rules! read_messages {
+    ($table:ident) => {
+        MessageSettings {
+            uadp: $table.uadp,
+            json: $table.json,
+            message_settings: $table.message_settings,
+        }
+    };
+}
+
+/// Returns a table, perhaps that of a group: the settings of messages and of the transport, and others.
+macro_rules! write_settings {
+    ($messages:ident, $transport:ident, write_group!($group:ident, { $($others:tt)* })) => {
+        write_group!($group, {
+            uadp: $messages.uadp,
+            json: $messages.json,
+            message_settings: $messages.message_settings,
+            broker: $transport.0,
+            transport_settings: $transport.1,
+            $($others)*
+        })
+    };
+    ($messages:ident, $transport:ident, Self { $($others:tt)* }) => {
+        Self {
+            uadp: $messages.uadp,
+            json: $messages.json,
+            message_settings: $messages.message_settings,
+            broker: $transport.0,
+            transport_settings: $transport.1,
+            $($others)*
+        }
+    };
+}
+
+pub(super) use {read_group, read_messages, write_group, write_settings};

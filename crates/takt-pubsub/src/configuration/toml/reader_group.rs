@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::data_set::{MetaData, Subscribed};
 use super::field::Field;
-use super::group::{read_group, write_group};
+use super::group::{read_group, read_messages, write_group, write_settings};
 use super::mask::{FieldEncoding, Layout, UsualMasks};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
@@ -79,11 +79,7 @@ table! {
         header_layout: Option<Layout>,
         security_mode: Option<SecurityMode>,
         security_group_id: Option<String>,
-        uadp: Option<UadpDataSetReader>,
-        json: Option<JsonDataSetReader>,
-        message_settings: Option<Spanned<AnyStructure>>,
-        broker: Option<BrokerDataSetReader>,
-        transport_settings: Option<Spanned<AnyStructure>>,
+        settings<UadpDataSetReader, JsonDataSetReader, BrokerDataSetReader>,
         security_key_services: Vec<StructureTable<EndpointDescription>>,
         data_set_reader_properties: Vec<Property>,
         data_set_meta_data: Option<MetaData>,
@@ -100,11 +96,7 @@ impl DataSetReader {
         let key_frame_count = this.key_frame_count.unwrap_or(1);
         let usual = usual.with_key_frame_count(key_frame_count);
         let mapping = mapping.of_layout(layout.as_option());
-        let message = MessageSettings {
-            uadp: this.uadp,
-            json: this.json,
-            message_settings: this.message_settings,
-        };
+        let message = read_messages!(this);
         let subscribed = Subscribed {
             meta_data: this.data_set_meta_data,
             fields: this.fields,
@@ -139,34 +131,33 @@ impl DataSetReader {
         let usual = usual.with_key_frame_count(reader.key_frame_count);
         let mapping = mapping.of_layout(reader.header_layout_uri.as_option());
         let message = MessageSettings::write(&reader.message_settings, &usual, mapping);
-        let (broker, transport_settings) = write_transport(&reader.transport_settings);
+        let transport = write_transport(&reader.transport_settings);
         let meta_data = &reader.data_set_meta_data;
         let subscribed =
             Subscribed::write(meta_data, &reader.subscribed_data_set, &UaString::null());
         let encoding = reader.data_set_field_content_mask;
         let id = &reader.publisher_id;
-        Self {
-            name: write_string(&reader.name),
-            enabled: Enabled(reader.enabled),
-            publisher_id: (!id.is_empty()).then(|| PublisherIdValue(id.clone())),
-            writer_group_id: reader.writer_group_id,
-            data_set_writer_id: reader.data_set_writer_id,
-            message_receive_timeout: Milliseconds(reader.message_receive_timeout),
-            key_frame_count: (reader.key_frame_count != 1).then_some(reader.key_frame_count),
-            field_encoding: FieldEncoding::unless(encoding, usual.field),
-            header_layout,
-            security_mode: security::write(reader.security_mode, security::READER),
-            security_group_id: write_string(&reader.security_group_id),
-            uadp: message.uadp,
-            json: message.json,
-            message_settings: message.message_settings,
-            broker,
-            transport_settings,
-            security_key_services: write_structures(&reader.security_key_services),
-            data_set_reader_properties: write_properties(&reader.data_set_reader_properties),
-            data_set_meta_data: subscribed.meta_data,
-            subscribed_data_set: subscribed.subscribed_data_set,
-            fields: subscribed.fields,
-        }
+        write_settings!(
+            message,
+            transport,
+            Self {
+                name: write_string(&reader.name),
+                enabled: Enabled(reader.enabled),
+                publisher_id: (!id.is_empty()).then(|| PublisherIdValue(id.clone())),
+                writer_group_id: reader.writer_group_id,
+                data_set_writer_id: reader.data_set_writer_id,
+                message_receive_timeout: Milliseconds(reader.message_receive_timeout),
+                key_frame_count: (reader.key_frame_count != 1).then_some(reader.key_frame_count),
+                field_encoding: FieldEncoding::unless(encoding, usual.field),
+                header_layout,
+                security_mode: security::write(reader.security_mode, security::READER),
+                security_group_id: write_string(&reader.security_group_id),
+                security_key_services: write_structures(&reader.security_key_services),
+                data_set_reader_properties: write_properties(&reader.data_set_reader_properties),
+                data_set_meta_data: subscribed.meta_data,
+                subscribed_data_set: subscribed.subscribed_data_set,
+                fields: subscribed.fields,
+            }
+        )
     }
 }

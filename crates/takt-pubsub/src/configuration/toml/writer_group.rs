@@ -3,7 +3,7 @@
 use takt_ua::structures::{DataSetWriterDataType, EndpointDescription, WriterGroupDataType};
 use toml::Spanned;
 
-use super::group::{read_group, write_group};
+use super::group::{read_group, read_messages, write_group, write_settings};
 use super::link_times::{read_word, write_word};
 use super::mask::{FieldEncoding, Layout, UsualMasks};
 use super::problem::Problem;
@@ -34,11 +34,7 @@ table! {
         max_network_message_size: u32,
         security_mode: Option<SecurityMode>,
         security_group_id: Option<String>,
-        uadp: Option<UadpWriterGroup>,
-        json: Option<JsonWriterGroup>,
-        message_settings: Option<Spanned<AnyStructure>>,
-        broker: Option<BrokerWriterGroup>,
-        transport_settings: Option<Spanned<AnyStructure>>,
+        settings<UadpWriterGroup, JsonWriterGroup, BrokerWriterGroup>,
         security_key_services: Vec<StructureTable<EndpointDescription>>,
         launch_times: Option<String>,
         group_properties: Vec<Property>,
@@ -54,11 +50,7 @@ impl WriterGroup {
         let place = this.span();
         let this = this.into_inner();
         let (layout, usual) = UsualMasks::read(this.header_layout);
-        let message = MessageSettings {
-            uadp: this.uadp,
-            json: this.json,
-            message_settings: this.message_settings,
-        };
+        let message = read_messages!(this);
         let mapping = message.mapping(mapping.of_layout(layout.as_option()));
         let writers = this.data_set_writers.into_iter();
         let launch_times = this.launch_times;
@@ -89,25 +81,24 @@ impl WriterGroup {
         let mapping = mapping.of_layout(group.header_layout_uri.as_option());
         let message = MessageSettings::write(&group.message_settings, &usual, mapping);
         let mapping = message.mapping(mapping);
-        let (broker, transport_settings) = write_transport(&group.transport_settings);
+        let transport = write_transport(&group.transport_settings);
         let writers = group.data_set_writers.iter();
         let writers =
             writers.map(|writer| Spanned::new(0..0, DataSetWriter::write(writer, &usual, mapping)));
-        write_group!(group, {
-            writer_group_id: group.writer_group_id,
-            publishing_interval: Milliseconds(group.publishing_interval),
-            keep_alive_time: Milliseconds(group.keep_alive_time),
-            priority: group.priority,
-            locale_ids: write_strings(&group.locale_ids),
-            header_layout,
-            uadp: message.uadp,
-            json: message.json,
-            message_settings: message.message_settings,
-            broker,
-            transport_settings,
-            launch_times,
-            data_set_writers: writers.collect(),
-        })
+        write_settings!(
+            message,
+            transport,
+            write_group!(group, {
+                writer_group_id: group.writer_group_id,
+                publishing_interval: Milliseconds(group.publishing_interval),
+                keep_alive_time: Milliseconds(group.keep_alive_time),
+                priority: group.priority,
+                locale_ids: write_strings(&group.locale_ids),
+                header_layout,
+                launch_times,
+                data_set_writers: writers.collect(),
+            })
+        )
     }
 }
 
@@ -120,11 +111,7 @@ table! {
         data_set_name: Option<String>,
         key_frame_count: Option<u32>,
         field_encoding: Option<FieldEncoding>,
-        uadp: Option<UadpDataSetWriter>,
-        json: Option<JsonDataSetWriter>,
-        message_settings: Option<Spanned<AnyStructure>>,
-        broker: Option<BrokerDataSetWriter>,
-        transport_settings: Option<Spanned<AnyStructure>>,
+        settings<UadpDataSetWriter, JsonDataSetWriter, BrokerDataSetWriter>,
         data_set_writer_properties: Vec<Property>,
     }
 }
@@ -139,11 +126,7 @@ impl DataSetWriter {
         let this = this.into_inner();
         let key_frame_count = this.key_frame_count.unwrap_or(1);
         let usual = usual.with_key_frame_count(key_frame_count);
-        let message = MessageSettings {
-            uadp: this.uadp,
-            json: this.json,
-            message_settings: this.message_settings,
-        };
+        let message = read_messages!(this);
         Ok(DataSetWriterDataType {
             name: read_string(this.name),
             enabled: this.enabled.0,
@@ -162,21 +145,20 @@ impl DataSetWriter {
     fn write(writer: &DataSetWriterDataType, usual: &UsualMasks, mapping: Mapping) -> Self {
         let usual = usual.with_key_frame_count(writer.key_frame_count);
         let message = MessageSettings::write(&writer.message_settings, &usual, mapping);
-        let (broker, transport_settings) = write_transport(&writer.transport_settings);
+        let transport = write_transport(&writer.transport_settings);
         let encoding = writer.data_set_field_content_mask;
-        Self {
-            name: write_string(&writer.name),
-            enabled: Enabled(writer.enabled),
-            data_set_writer_id: writer.data_set_writer_id,
-            data_set_name: write_string(&writer.data_set_name),
-            key_frame_count: (writer.key_frame_count != 1).then_some(writer.key_frame_count),
-            field_encoding: FieldEncoding::unless(encoding, usual.field),
-            uadp: message.uadp,
-            json: message.json,
-            message_settings: message.message_settings,
-            broker,
-            transport_settings,
-            data_set_writer_properties: write_properties(&writer.data_set_writer_properties),
-        }
+        write_settings!(
+            message,
+            transport,
+            Self {
+                name: write_string(&writer.name),
+                enabled: Enabled(writer.enabled),
+                data_set_writer_id: writer.data_set_writer_id,
+                data_set_name: write_string(&writer.data_set_name),
+                key_frame_count: (writer.key_frame_count != 1).then_some(writer.key_frame_count),
+                field_encoding: FieldEncoding::unless(encoding, usual.field),
+                data_set_writer_properties: write_properties(&writer.data_set_writer_properties),
+            }
+        )
     }
 }

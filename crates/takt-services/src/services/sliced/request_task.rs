@@ -16,6 +16,7 @@ use crate::responses::pending::Pending;
 use crate::server::Server;
 use crate::server::connection::Connection;
 use crate::services::body;
+use crate::services::deferred::DeferredRequest;
 use crate::services::request::Request;
 use crate::session::Session;
 use crate::slices::queues::{Ran, Task};
@@ -177,10 +178,13 @@ impl Task<Server> for RequestTask {
                 // The response is encoded again with the results of remote sources.
                 self.charge.force(0);
                 self.response = Vec::new();
-                let message = std::mem::take(&mut self.message);
-                let pending = Arc::clone(&self.pending);
-                let caller = Arc::clone(&self.caller);
-                let submitted = operations.submit(server, &self.session, caller, pending, message);
+                let submitted = operations.submit(DeferredRequest {
+                    server,
+                    session: &self.session,
+                    caller: Arc::clone(&self.caller),
+                    pending: Arc::clone(&self.pending),
+                    message: std::mem::take(&mut self.message),
+                });
                 if let Err(fault) = submitted {
                     self.fail(fault);
                 }

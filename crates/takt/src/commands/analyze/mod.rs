@@ -6,10 +6,13 @@ mod quantity;
 mod run_case;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
-use takt_analysis::{AnalysisError, AnalysisOptions, CapturePort, RunAnalysis, files_of_run};
+use takt_analysis::{
+    AnalysisError, AnalysisOptions, CapturePort, RunAnalysis, RunFileFormat, SentStamp,
+    files_of_run,
+};
 use takt_figures::Report;
 
 use crate::arguments::AnalyzeArguments;
@@ -86,11 +89,17 @@ fn files(arguments: &AnalyzeArguments) -> miette::Result<Vec<(PathBuf, CapturePo
         ));
     }
     for path in &arguments.at_loopback {
-        // The file may also be in a directory of the arguments, where it counts as a capture at the Publisher's port.
-        files.retain(|(known, _)| known != path);
         let port = CapturePort {
             is_loopback: true,
-            ..CapturePort::default()
+            ..taken(&mut files, path)?
+        };
+        files.push((path.clone(), port));
+    }
+    for path in &arguments.card_stamps {
+        let port = CapturePort {
+            has_card_stamps: true,
+            sent_stamp: SentStamp::FirstBit,
+            ..taken(&mut files, path)?
         };
         files.push((path.clone(), port));
     }
@@ -101,6 +110,25 @@ fn files(arguments: &AnalyzeArguments) -> miette::Result<Vec<(PathBuf, CapturePo
         port.loopback_id = given.clone().or_else(|| port.loopback_id.take());
     }
     Ok(files)
+}
+
+/// Takes a capture that an option names out of the files, and returns what is known of its port: it may be among them already, in a
+/// directory of the arguments.
+fn taken(files: &mut Vec<(PathBuf, CapturePort)>, path: &Path) -> miette::Result<CapturePort> {
+    let format = RunFileFormat::of(path).map_err(|error| explained(&error))?;
+    if format == Some(RunFileFormat::Trace) {
+        return Err(explain::with_help(
+            format!("{} is a trace, not a capture", path.display()),
+            "Name captures of tcpdump with --card-stamps and --at-loopback, and the trace without an option.",
+        ));
+    }
+    let whole = path.canonicalize().ok();
+    let is_it =
+        |known: &Path| known == path || (whole.is_some() && known.canonicalize().ok() == whole);
+    let found = files.iter().find(|(known, _)| is_it(known));
+    let port = found.map(|(_, port)| port.clone()).unwrap_or_default();
+    files.retain(|(known, _)| !is_it(known));
+    Ok(port)
 }
 
 fn explained(error: &AnalysisError) -> miette::Report {

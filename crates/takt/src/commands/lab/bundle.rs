@@ -1,20 +1,23 @@
 //! `takt lab bundle DIRECTORY`.
 
-use std::fs::File;
+use std::fs::Permissions;
 use std::io::BufWriter;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Report};
 use serde_json::json;
 use takt_figures::Report as Rows;
-use takt_lab::bundle::{BundleError, PrivateNames, RunBundle};
+use takt_lab::bundle::{BundleError, BundleWorkplace, PrivateNames, RunBundle};
+use takt_lab::uml::KernelCache;
 use takt_report::{ComparedRun, ComparisonOptions, Requirement, RunReport};
+use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::LabBundleArguments;
 use crate::{explain, output};
 
-/// Beginning of the name of the folder in which files are made ready, beside the archive: they may be as long as the run.
-const STAGING: &str = ".takt-bundle-";
+/// Exit status after Ctrl-C, as shells have it.
+const INTERRUPTED: i32 = 130;
 
 pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let directory = &arguments.directory;
@@ -27,10 +30,12 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
         return Err(unwritten(&file, &std::io::ErrorKind::AlreadyExists.into()));
     }
     let beside = file.parent().filter(|it| !it.as_os_str().is_empty());
-    let staging = tempfile::Builder::new()
-        .prefix(STAGING)
-        .tempdir_in(beside.unwrap_or(Path::new(".")))
-        .map_err(|error| unwritten(&file, &error))?;
+    let notes = KernelCache::of_environment().ok();
+    let notes = notes.map(|cache| cache.bundles());
+    let interrupt = Interrupt::install().into_diagnostic()?;
+    let staging = BundleWorkplace::new(beside.unwrap_or(Path::new(".")), notes.as_deref());
+    let staging = staging.map_err(|error| unwritten(&file, &error))?;
+    end_at_a_signal(interrupt, staging.removal(), file.clone()).into_diagnostic()?;
     let mut bundle = RunBundle::of(directory, staging.path()).map_err(|error| explained(&error))?;
     let options = ComparisonOptions::default();
     // Verdicts are those of the packed files: nothing else of the directory can come into them, and whoever unpacks the archive gets
@@ -53,7 +58,7 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
 
     let names = PrivateNames::of_this_host().without(&arguments.allow);
     bundle.check(&names).map_err(|error| explained(&error))?;
-    let length = written(&bundle, &file)?;
+    let length = written(&bundle, staging.path(), &file)?;
     let files: Vec<String> = bundle.names().collect();
     let count = files.len();
     let left_out = bundle.left_out();
@@ -75,18 +80,45 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// Writes the archive, or nothing.
-fn written(bundle: &RunBundle, file: &Path) -> miette::Result<u64> {
-    let created = File::create_new(file).map_err(|error| unwritten(file, &error))?;
-    let mut output = BufWriter::new(created);
-    bundle.archive(&mut output).map_err(|error| {
-        // Half an archive would look like one.
-        let _ = std::fs::remove_file(file);
-        match error {
-            BundleError::Write(error) => unwritten(file, &error),
-            error => explained(&error),
-        }
-    })
+/// Removes what is made ready when a signal comes, and ends the process. The work itself needs no checks for signals then.
+fn end_at_a_signal(
+    interrupt: Interrupt,
+    removal: impl FnOnce() + Send + 'static,
+    file: PathBuf,
+) -> std::io::Result<()> {
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    let waiting = thread.spawn(move || {
+        interrupt.wait(None);
+        removal();
+        output::complain(match file.exists() {
+            // The signal came at the very end.
+            true => "interrupted",
+            false => "interrupted: nothing was packed",
+        });
+        std::process::exit(INTERRUPTED);
+    });
+    waiting.map(drop)
+}
+
+/// Writes the archive, or nothing: half an archive would look like one.
+fn written(bundle: &RunBundle, staging: &Path, file: &Path) -> miette::Result<u64> {
+    let unwritten = |error: &std::io::Error| unwritten(file, error);
+    let archive = tempfile::Builder::new()
+        // As of any other file: the umask takes some away.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(staging)
+        .map_err(|error| unwritten(&error))?;
+    let mut output = BufWriter::new(archive);
+    let length = bundle.archive(&mut output).map_err(|error| match error {
+        BundleError::Write(error) => unwritten(&error),
+        error => explained(&error),
+    })?;
+    let archive = output
+        .into_inner()
+        .map_err(|error| unwritten(error.error()))?;
+    let named = archive.persist_noclobber(file);
+    named.map_err(|error| unwritten(&error.error))?;
+    Ok(length)
 }
 
 fn unwritten(file: &Path, error: &std::io::Error) -> Report {

@@ -91,6 +91,9 @@ fn publish(error: &PublishError) -> &'static str {
             "The flow of the scenario has messages of one length, for which its delay is proven: give texts and arrays one length, or \
              correct its payload."
         }
+        PublishError::Output(error) if error.is::<LinkError>() => {
+            error.downcast_ref().map_or("", link)
+        }
         PublishError::Output(_) | PublishError::NoRoom => {
             "Is the message too long for the link, or the link too slow for the publishing_interval?"
         }
@@ -100,13 +103,17 @@ fn publish(error: &PublishError) -> &'static str {
     }
 }
 
-fn link(error: &LinkError) -> &'static str {
+pub(in crate::commands) fn link(error: &LinkError) -> &'static str {
     match error {
         LinkError::Down(reason) => down(*reason),
         LinkError::Full => "The link is too slow for the publishing_interval.",
         LinkError::Incomplete { .. } => {
             "Send less in one interval, or make the queue of the port (`tc`, `ip link set txqueuelen`) or \
              net.core.wmem_max longer."
+        }
+        LinkError::TooMany { .. } => {
+            "Divide the DataSet. There is room for its values at the start, and for the greatest lengths that its fields \
+             declare (max_string_length, array_dimensions): do they declare too much, or too little?"
         }
         LinkError::TooLarge { .. } => "Divide the DataSet into smaller ones.",
         _ => "Check the address and the network interface of the connection.",

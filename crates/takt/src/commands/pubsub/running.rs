@@ -226,6 +226,10 @@ pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
         } => {
             "--mqtt-ca names the certificate of an authority, --mqtt-certificate and --mqtt-private-key those of this client, all in PEM."
         }
+        StartError::Link {
+            source: source @ LinkError::TooMany { .. },
+            ..
+        } => advice::link(source),
         StartError::Link { .. } => {
             "Is the address one of this host, and is the network interface right? opc.eth needs the right to raw sockets \
             (root, or `setcap cap_net_raw+ep`)."

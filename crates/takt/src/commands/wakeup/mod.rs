@@ -29,6 +29,12 @@ pub fn run(arguments: &WakeUpArguments) -> miette::Result<()> {
     if let Some(kind) = arguments.as_load {
         return load::be(kind);
     }
+    if arguments.interval > arguments.run_for {
+        return Err(explain::with_help(
+            "too few wake-ups: --interval is longer than --for",
+            "Use a shorter --interval, or a longer --for.",
+        ));
+    }
     let interrupt = Interrupt::install().into_diagnostic()?;
     // A result that cannot be saved is not measured.
     let histogram = arguments.histogram.as_deref();
@@ -128,7 +134,27 @@ fn progress_line(threads: &[ThreadProgress], interval: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        arguments: WakeUpArguments,
+    }
+
+    /// The command had waited for the first wake-up, however long it took, and Ctrl-C had, too.
+    #[test]
+    fn an_interval_without_a_wake_up_is_refused() {
+        let given = ["takt", "--interval", "876000h", "--for", "1h"];
+        let refused = Command::try_parse_from(given).map(|it| run(&it.arguments));
+        let text = refused.map(|it| it.map_err(|error| error.to_string()));
+        assert!(
+            matches!(&text, Ok(Err(text)) if text.contains("too few wake-ups")),
+            "{text:?}"
+        );
+    }
 
     #[test]
     fn the_progress_of_many_cores_fits_a_terminal() {

@@ -17,6 +17,15 @@ const QUANTILES: [(Quantile, &str, &str); 5] = [
     (Quantile::P99_999, "p99.999", "p99999Ns"),
 ];
 
+/// Name of the setting of the priority.
+const POLICY: &str = "SCHED_FIFO";
+
+/// Returns a quantile of the latencies, in nanoseconds. The histogram rounds it up, but not above the longest one.
+fn quantile_of(thread: &ThreadResult, quantile: Quantile) -> u64 {
+    let nanos = thread.latencies.quantile(quantile);
+    nanos.min(thread.longest_nanos)
+}
+
 /// Result of a measurement.
 pub(super) struct Results<'a> {
     pub(super) arguments: &'a WakeUpArguments,
@@ -35,15 +44,30 @@ impl Results<'_> {
     pub(super) fn description(&self) -> String {
         let cores = self.threads.iter().filter_map(|it| it.core);
         let cores: takt_rt::affinity::Cores = cores.collect();
+        let refused = self.threads.iter().filter(|it| self.priority(it).is_none());
+        let priority = match refused.count() {
+            0 => format!("priority {}", self.arguments.priority),
+            all if all == self.threads.len() => "no real-time priority".to_owned(),
+            some => format!(
+                "priority {}, refused on {some} cores",
+                self.arguments.priority
+            ),
+        };
         format!(
-            "takt wakeup: core {cores}, priority {}, interval {:?}, {} wake-ups",
-            self.arguments.priority,
+            "takt wakeup: core {cores}, {priority}, interval {:?}, {} wake-ups",
             self.arguments.interval,
             self.threads
                 .iter()
                 .map(|it| it.latencies.count())
                 .sum::<u64>(),
         )
+    }
+
+    /// Returns the priority of a thread; `None` if it was not permitted.
+    fn priority(&self, thread: &ThreadResult) -> Option<u8> {
+        let mut settings = thread.preparations.iter();
+        let is_refused = settings.any(|it| it.setting == POLICY && it.problem.is_some());
+        (!is_refused).then_some(self.arguments.priority)
     }
 
     pub(super) fn print(&self) {
@@ -72,13 +96,13 @@ impl Results<'_> {
     fn print_object(&self, thread: &ThreadResult) {
         let mut object = json!({
             "core": thread.core,
-            "priority": self.arguments.priority,
+            "priority": self.priority(thread),
             "intervalNs": u64::try_from(self.arguments.interval.as_nanos()).unwrap_or(u64::MAX),
             "wakeUps": thread.latencies.count(),
             "overruns": thread.overruns,
         });
         let times = QUANTILES.iter().map(|(quantile, _, key)| {
-            let nanos = thread.latencies.quantile(*quantile);
+            let nanos = quantile_of(thread, *quantile);
             ((*key).to_owned(), nanos.into())
         });
         let others = json!({
@@ -111,10 +135,73 @@ impl Results<'_> {
             let counts = [thread.latencies.count(), thread.overruns];
             let counts = counts.map(|count| count.to_string());
             let quantiles = QUANTILES.iter();
-            let quantiles = quantiles.map(|(quantile, ..)| thread.latencies.quantile(*quantile));
+            let quantiles = quantiles.map(|(quantile, ..)| quantile_of(thread, *quantile));
             let times = quantiles.chain([thread.longest_nanos]).map(micros);
             table.row(std::iter::once(core).chain(counts).chain(times));
         }
         output::lines(table.lines(takt_figures::width()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a test fails by panicking")]
+
+    use clap::Parser;
+    use takt_wakeup::Preparation;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        arguments: WakeUpArguments,
+    }
+
+    fn thread(problem: Option<&str>) -> ThreadResult {
+        let mut latencies = TimeHistogram::of_a_minute();
+        latencies.record(25_901);
+        ThreadResult {
+            core: Some(1),
+            latencies,
+            longest_nanos: 25_901,
+            overruns: 0,
+            preparations: vec![Preparation {
+                setting: POLICY,
+                problem: problem.map(str::to_owned),
+            }],
+        }
+    }
+
+    #[test]
+    fn no_quantile_is_longer_than_the_longest_latency() {
+        let thread = thread(None);
+        assert!(thread.latencies.quantile(Quantile::P99) > thread.longest_nanos);
+        assert_eq!(quantile_of(&thread, Quantile::P99), thread.longest_nanos);
+    }
+
+    /// The file of a scenario had the priority that was refused.
+    #[test]
+    fn a_refused_priority_is_not_told() {
+        let Ok(command) = Command::try_parse_from(["takt", "--priority", "70"]) else {
+            panic!("the arguments are valid");
+        };
+        for (problem, priority, text) in [
+            (None, Some(70), "core 1, priority 70, interval"),
+            (
+                Some("not permitted"),
+                None,
+                "core 1, no real-time priority,",
+            ),
+        ] {
+            let threads = [thread(problem)];
+            let results = Results {
+                arguments: &command.arguments,
+                threads: &threads,
+            };
+            assert_eq!(results.priority(&threads[0]), priority);
+            let description = results.description();
+            assert!(description.contains(text), "{description}");
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use takt_rt::cpu_latency::CpuLatency;
-use takt_rt::priority::Policy;
-use takt_rt::{affinity, memory, priority, timer_slack};
+use crate::cpu_latency::CpuLatency;
+use crate::priority::Policy;
+use crate::{affinity, memory, priority, timer_slack};
 
 /// Real-time settings of the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]

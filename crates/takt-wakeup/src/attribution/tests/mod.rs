@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod idle;
+mod unrecorded;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -62,15 +65,30 @@ struct Trace(Vec<TraceEntry>);
 impl Trace {
     /// Adds an event at a time; the current thread is `thread`.
     fn at(mut self, nanos: u64, thread: u32, event: TraceEvent) -> Self {
-        let in_interrupt = matches!(event, TraceEvent::Waking { .. });
+        let in_softirq = matches!(event, TraceEvent::Softirq(_) | TraceEvent::SoftirqEnd(_));
+        let in_interrupt = matches!(
+            event,
+            TraceEvent::Waking { .. }
+                | TraceEvent::Interrupt { .. }
+                | TraceEvent::InterruptEnd
+                | TraceEvent::VectorBegin(_)
+                | TraceEvent::VectorEnd(_)
+        );
         self.0.push(TraceEntry {
             nanos,
             processor: 1,
             thread,
             in_interrupt,
-            in_softirq: false,
+            in_softirq,
             event,
         });
+        self
+    }
+
+    /// Says that the last events were within a softirq.
+    fn in_softirq(mut self, count: usize) -> Self {
+        let last = self.0.iter_mut().rev().take(count);
+        last.for_each(|entry| entry.in_softirq = true);
         self
     }
 
@@ -168,7 +186,7 @@ fn a_page_fault_ends_with_the_next_sleep() {
     let late = explained(1000, 1060);
     assert!(!late.contains(&Cause::PageFault), "{late:?}");
     assert!(
-        late.contains(&Cause::TimerLate(WhileLate::Idle)),
+        late.contains(&Cause::TimerLate(WhileLate::Idle(None))),
         "{late:?}"
     );
 }
@@ -206,7 +224,7 @@ fn a_late_timer_of_an_idle_processor() {
     assert_eq!(
         trace.shares(1323),
         [
-            (Cause::TimerLate(WhileLate::Idle), 300),
+            (Cause::TimerLate(WhileLate::Idle(None)), 300),
             (Cause::IdleExit, 16),
             (TIMER, 4),
             (Cause::Return, 3),
@@ -555,6 +573,7 @@ fn event() -> impl Strategy<Value = TraceEvent> {
         (0_u8..12).prop_map(TraceEvent::Softirq),
         (0_u8..12).prop_map(TraceEvent::SoftirqEnd),
         Just(TraceEvent::PageFault),
+        prop::option::of(0_u32..3).prop_map(TraceEvent::IdleState),
         call.clone().prop_map(TraceEvent::SystemCall),
         call.prop_map(TraceEvent::SystemCallEnd),
     ]
@@ -564,7 +583,7 @@ proptest! {
     #[test]
     fn shares_add_up_to_the_lateness_in_any_trace(
         events in prop::collection::vec(
-            (0_u64..50, 0_u32..3, prop_oneof![Just(0_u32), Just(OWN), Just(200)], any::<bool>(), event()),
+            (0_u64..50, 0_u32..3, prop_oneof![Just(0_u32), Just(OWN), Just(200)], any::<[bool; 2]>(), event()),
             0..60,
         ),
         begin in 0_u64..1500,
@@ -575,9 +594,10 @@ proptest! {
     ) {
         let mut history = watched(WatchedCalls::Any);
         let mut nanos = 0;
-        for (delta, processor, thread, in_interrupt, event) in events {
-            nanos += delta;
-            history.add(TraceEntry { nanos, processor, thread, in_interrupt, in_softirq: false, event });
+        for (delta, processor, thread, [in_interrupt, in_softirq], event) in events {
+            // The clock of a damaged trace may go back.
+            nanos = if delta < 3 { nanos - nanos.min(20) } else { nanos + delta };
+            history.add(TraceEntry { nanos, processor, thread, in_interrupt, in_softirq, event });
         }
         if let Some((processor, until)) = loss {
             history.lose(processor, until);

@@ -1,15 +1,49 @@
-//! Late wake-ups on their way from a real-time thread to the recorder: without allocation, lock or system call.
+//! Late wake-ups on their way from a real-time thread to the recorder: without allocation, lock or system call. `takt-wakeup` has the
+//! recorder and finds the causes.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use takt_rt::cyclic::Cycle;
-
-use crate::attribution::{LateInterval, LateKind};
+use crate::cyclic::Cycle;
 
 /// Number of late wake-ups that wait for the recorder. More of them are counted.
 const PLACES: usize = 1024;
+
+/// Kind of a lateness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LateKind {
+    /// The thread slept, and woke up late: from its planned start until it ran again.
+    WakeUp,
+    /// The thread was still busy at its next start: from its last wake-up until it slept again.
+    Overrun,
+}
+
+impl LateKind {
+    /// Returns the name, for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WakeUp => "wakeUp",
+            Self::Overrun => "overrun",
+        }
+    }
+}
+
+/// Lateness that is to be explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateInterval {
+    /// Id of the thread (`gettid`).
+    pub thread: u32,
+    /// Number of the cycle.
+    pub cycle: u64,
+    /// Kind.
+    pub kind: LateKind,
+    /// Beginning of the lateness: nanoseconds of CLOCK_MONOTONIC.
+    pub begin: u64,
+    /// End of the lateness: nanoseconds of CLOCK_MONOTONIC.
+    pub end: u64,
+}
 
 /// Fields of an interval: cycle, kind, beginning, end.
 type Place = [AtomicU64; 4];
