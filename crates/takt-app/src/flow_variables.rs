@@ -24,7 +24,7 @@ const MICROSECOND: Unit = Unit::new("B98", "\u{b5}s", "microsecond");
 /// | `Flows/GreatestFlow` | name of the flow with this share |
 /// | `Flows/Late` | number of times above their bounds, of all flows |
 /// | `Flows/FLOW/Component` | `CONNECTION/GROUP` or `CONNECTION/READER` |
-/// | `Flows/FLOW/Messages`, `Missing`, `Refused`, `Early`, `FromTheFuture` | as in [`FlowFigures`] |
+/// | `Flows/FLOW/Messages`, `Missing`, `Refused`, `Early`, `FromTheFuture`, `ClockSteps` | as in [`FlowFigures`] |
 /// | `Flows/FLOW/Delay/Greatest`, `Proven` | greatest measured and longest proven time, in µs |
 /// | `Flows/FLOW/Delay/Share`, `Near`, `Late` | as in [`TimeFigures`](takt_pubsub::monitor::TimeFigures) |
 ///
@@ -97,6 +97,7 @@ fn add_flow(variables: &mut Vec<Variable>, flow: &Arc<WatchedFlow>, path: &str) 
     add("Refused", |it| it.refused);
     add("Early", |it| it.early);
     add("FromTheFuture", |it| it.from_the_future);
+    add("ClockSteps", |it| it.clock_steps);
     for (place, time) in flow.figures().times.iter().enumerate() {
         let path = format!(
             "{path}/{}",

@@ -1,5 +1,6 @@
 //! WriterGroups and DataSetReaders of a configuration, with the parts that a scenario describes.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use takt_link::{Address, LinkOptions};
@@ -13,6 +14,8 @@ use takt_ua::structures::{
     PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataSetDataType,
     ReaderGroupDataType, UadpDataSetReaderMessageDataType, WriterGroupDataType,
 };
+
+use crate::error::WatchError;
 
 /// Name of the interface that leads back to the same host.
 const LOOPBACK_INTERFACE: &str = "lo";
@@ -33,6 +36,8 @@ pub(crate) struct Component {
     pub(crate) is_json: bool,
     /// Publishing interval in milliseconds, if it is known.
     pub(crate) interval: Option<f64>,
+    /// True if a message is sent in each publishing interval, and not only when values change or events occur.
+    pub(crate) is_cyclic: bool,
     /// Lengths of its messages of one publishing interval, if they are known.
     pub(crate) lengths: Option<Vec<usize>>,
 }
@@ -82,6 +87,18 @@ pub(crate) fn of(
     Ok(components)
 }
 
+/// Refuses names that two components have: a running configuration is asked for a component by its name.
+pub(crate) fn check_names(components: &[Component]) -> Result<(), WatchError> {
+    let mut known = HashSet::new();
+    let mut names = components.iter().map(|it| (it.direction, &it.name));
+    match names.find(|name| !known.insert(*name)) {
+        None => Ok(()),
+        Some((_, component)) => Err(WatchError::SameName {
+            component: component.clone(),
+        }),
+    }
+}
+
 fn writer_group(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
@@ -101,6 +118,10 @@ fn writer_group(
         link: writer_group_link(connection, group, &LinkOptions::default())?,
         is_json: settings.is::<JsonWriterGroupMessageDataType>(),
         interval: Some(group.publishing_interval),
+        is_cyclic: group
+            .data_set_writers
+            .iter()
+            .any(|it| it.enabled && it.key_frame_count == 1),
         lengths: message_lengths(connection, group, data_sets),
     })
 }
@@ -136,6 +157,8 @@ fn data_set_reader(
         }),
         is_json: settings.is::<JsonDataSetReaderMessageDataType>(),
         interval: interval.filter(|interval| *interval > 0.0),
+        // Events are told by their messages.
+        is_cyclic: reader.key_frame_count <= 1,
         lengths: None,
     })
 }

@@ -3,13 +3,17 @@
 use takt_calculus::ScenarioBoundsError;
 use takt_pubsub::ConfigurationError;
 
+/// Greatest number of names in a message.
+const MOST_NAMES: usize = 8;
+
 /// Reason why a configuration cannot be watched with a scenario. A component is `CONNECTION/GROUP` or `CONNECTION/READER`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
     /// A component belongs to no flow of the scenario.
     #[error(
-        "{component}: the scenario has no flow with this name, nor with {identity}; it has {}", known.join(", ")
+        "{component}: the scenario has no flow with this name, nor with {identity}; it has {}",
+        some(known)
     )]
     NoFlow {
         /// The component.
@@ -20,7 +24,7 @@ pub enum WatchError {
         known: Vec<String>,
     },
     /// A given name is that of no component or of no flow.
-    #[error("there is no {what} `{name}`; there is {}", known.join(", "))]
+    #[error("there is no {what} `{name}`; there is {}", some(known))]
     UnknownName {
         /// `component` or `flow`.
         what: &'static str,
@@ -28,6 +32,12 @@ pub enum WatchError {
         name: String,
         /// The names that there are.
         known: Vec<String>,
+    },
+    /// Two components have one name, which then is that of none.
+    #[error("{component}: two have this name")]
+    SameName {
+        /// The component.
+        component: String,
     },
     /// Two WriterGroups belong to one flow.
     #[error("flow {flow} has one Publisher in the scenario, and here {first} and {second}")]
@@ -143,4 +153,15 @@ pub enum WatchError {
         /// Reasons in words.
         reasons: Vec<String>,
     },
+}
+
+/// Writes names, at most some of them: a plant has hundreds.
+fn some(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES);
+    let text = first.map(String::as_str).collect::<Vec<_>>().join(", ");
+    match (names.len(), names.len().saturating_sub(MOST_NAMES)) {
+        (0, _) => "none".to_owned(),
+        (_, 0) => text,
+        (_, more) => format!("{text} and {more} more"),
+    }
 }

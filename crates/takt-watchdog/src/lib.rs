@@ -105,6 +105,7 @@ pub fn watched_flows(
     options: &WatchOptions,
 ) -> Result<WatchedFlows, WatchError> {
     let components = components::of(configuration)?;
+    components::check_names(&components)?;
     matching::check_names(&options.names, &components, scenario)?;
     let times = ScenarioTimes::of(scenario, options)?;
     let mut descriptions: Vec<FlowDescription> = Vec::with_capacity(components.len());

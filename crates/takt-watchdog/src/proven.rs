@@ -93,6 +93,7 @@ impl<'a> ScenarioTimes<'a> {
                 .and_then(|times| duration(&seen_by(receiver, &times.cycle)))
                 .unwrap_or(nanos(found.cycle)),
             delay: delay.map(|delay| delay + after_link),
+            is_cyclic: component.is_cyclic,
             // A thread that is late delays one message, and not the next one. A latency of the scenario is taken as the longest one, also if
             // the scenario has one value only: real threads are sometimes in time.
             interval: jitter.map(|jitter| jitter + least(&sender.wake_up_latency) + most(latency)),

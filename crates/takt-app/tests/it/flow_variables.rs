@@ -15,6 +15,7 @@ fn description(name: &str, component: &str, sending: Option<Duration>) -> FlowDe
         direction: FlowDirection::Sending,
         longest_message: 100,
         cycle: Duration::from_millis(1),
+        is_cyclic: true,
         delay: None,
         interval: None,
         sending,
@@ -48,7 +49,7 @@ fn a_provider_serves_the_numbers_of_flows() {
 
     for (component, nanos) in [("A/Fast", 50_000), ("B/Fast", 250_000), ("C/Slow", 7_000)] {
         let flow = flows.of(FlowDirection::Sending, component).unwrap();
-        SendingWatch::new(flow.clone()).sent(1, nanos);
+        SendingWatch::new(flow.clone()).sent(1, nanos, 0);
     }
     for (path, expected) in [
         ("Flows/GreatestShare", Variant::Double(1.25)),

@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// Cause of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FlowCause {
-    /// A time has reached the given share of its bound. Nothing is late.
+    /// A time has reached the given share of its bound, and is not above it.
     Near(WatchedQuantity),
     /// A time is above its bound: an assumption of the proof does not hold.
     Above(WatchedQuantity),
@@ -53,12 +53,22 @@ impl fmt::Display for FlowReport {
         let greatest = time.map_or(0.0, |time| micros(time.greatest));
         let proven = time.and_then(|time| time.proven).map_or(0.0, micros);
         match self.cause {
-            FlowCause::Near(quantity) => write!(
-                f,
-                "the greatest {quantity} is {share:.3} of its bound, {greatest:.1} of {proven:.1} µs, and nothing is late yet; {count} \
-                 {messages} reached {} of it",
-                description.share
-            ),
+            FlowCause::Near(quantity) => {
+                let late = time.map_or(0, |time| time.late);
+                write!(
+                    f,
+                    "the greatest {quantity} is {share:.3} of its bound, {greatest:.1} of {proven:.1} µs, "
+                )?;
+                match late {
+                    0 => f.write_str("and nothing is late yet")?,
+                    late => write!(f, "with {late} above it")?,
+                }
+                write!(
+                    f,
+                    "; {count} {messages} reached {} of it",
+                    description.share
+                )
+            }
             FlowCause::Above(quantity) => write!(
                 f,
                 "{count} {messages} above the bound: the greatest {quantity} is {share:.3} of it, {greatest:.1} of {proven:.1} µs"
@@ -114,8 +124,6 @@ impl FlowLog {
         let mut reports = Vec::new();
         for (flow, told) in &mut self.flows {
             let figures = flow.figures();
-            // A flow that is above its bound is also near it, which need not be said then.
-            let mut above = None;
             for (cause, count, time) in causes(&figures) {
                 let known = told.iter().position(|(known, _)| *known == cause);
                 let place = known.unwrap_or_else(|| {
@@ -128,11 +136,6 @@ impl FlowLog {
                 let Some(new) = state.due(now, count) else {
                     continue;
                 };
-                match cause {
-                    FlowCause::Above(quantity) => above = Some(quantity),
-                    FlowCause::Near(quantity) if above == Some(quantity) => continue,
-                    _ => {}
-                }
                 reports.push(FlowReport {
                     flow: flow.clone(),
                     cause,
@@ -151,7 +154,8 @@ fn causes(
 ) -> impl Iterator<Item = (FlowCause, u64, Option<&TimeFigures>)> + '_ {
     let times = figures.times.iter().flat_map(|time| {
         let above = (FlowCause::Above(time.quantity), time.late, Some(time));
-        let near = (FlowCause::Near(time.quantity), time.near, Some(time));
+        let near = time.near.saturating_sub(time.late);
+        let near = (FlowCause::Near(time.quantity), near, Some(time));
         [above, near]
     });
     let others = [

@@ -19,7 +19,7 @@ mod watched_time;
 
 pub use log::{FlowCause, FlowLog, FlowReport};
 pub use observer::{ReaderWatches, WatchingObserver};
-pub use watch::{ReceivingWatch, SendingWatch};
+pub use watch::{ArrivedMessage, ReceivingWatch, SendingWatch};
 pub use watched_flow::{
     CommonClock, FlowDescription, FlowDirection, FlowFigures, WatchedFlow, WatchedFlows,
 };

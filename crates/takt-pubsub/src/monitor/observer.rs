@@ -1,11 +1,12 @@
 //! Observer that passes messages to the watches of their flows.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use takt_ua::enumerations::PubSubState;
 use takt_wire::{DiscoveryAnnouncement, PublisherIdRef};
 
-use super::watch::ReceivingWatch;
+use super::watch::{ArrivedMessage, ReceivingWatch};
 use super::watched_flow::WatchedFlow;
 use crate::error::ReceiveError;
 use crate::subscriber::{ReceivedDataSet, SubscriberObserver};
@@ -30,6 +31,20 @@ impl ReaderWatches {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.watches.is_empty()
+    }
+
+    /// Begins to receive now, with links that were opened before: see [`ReceivingWatch::begin`].
+    pub fn begin(&mut self, opened: Instant, now: Now) {
+        for (_, watch) in &mut self.watches {
+            watch.begin(opened, now);
+        }
+    }
+
+    /// Notes that a reader did not receive for some time.
+    pub fn restart(&mut self, reader: &str) {
+        if let Some(watch) = self.of(reader) {
+            watch.restart();
+        }
     }
 
     /// Counts a message that was refused because it is too long. It is called with each error of
@@ -82,7 +97,13 @@ impl SubscriberObserver for WatchingObserver<'_> {
     #[inline]
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         if let Some(watch) = self.watches.of(received.reader.name()) {
-            watch.received(self.now, received.missing, received.timestamp);
+            let message = ArrivedMessage {
+                kind: received.kind,
+                sequence_number: received.sequence_number,
+                missing: received.missing,
+                timestamp: received.timestamp,
+            };
+            watch.received(self.now, message);
         }
         self.inner.data_set(received);
     }

@@ -58,6 +58,9 @@ pub struct FlowDescription {
     pub longest_message: usize,
     /// Cycle: one message is sent in each.
     pub cycle: Duration,
+    /// False if messages are not sent in each cycle, but when values change or events occur. Then the time between two of them says
+    /// nothing, and is not measured.
+    pub is_cyclic: bool,
     /// Longest [`WatchedQuantity::Delay`], with the greatest difference of the clocks; `None` if nothing is proven.
     pub delay: Option<Duration>,
     /// Longest [`WatchedQuantity::Interval`]; `None` if nothing is proven.
@@ -85,6 +88,8 @@ pub struct FlowFigures {
     pub early: u64,
     /// Number of messages that arrived before they were sent: the clocks do not agree as stated.
     pub from_the_future: u64,
+    /// Number of times that the clock of this host was set. Delays are not measured while messages arrive that were made before.
+    pub clock_steps: u64,
     /// Each measured quantity.
     pub times: Vec<TimeFigures>,
 }
@@ -116,6 +121,7 @@ pub struct WatchedFlow {
     refused: AtomicU64,
     early: AtomicU64,
     from_the_future: AtomicU64,
+    clock_steps: AtomicU64,
     pub(super) delay: Option<WatchedTime>,
     pub(super) interval: Option<WatchedTime>,
     pub(super) sending: Option<WatchedTime>,
@@ -140,9 +146,10 @@ impl WatchedFlow {
             refused: AtomicU64::new(0),
             early: AtomicU64::new(0),
             from_the_future: AtomicU64::new(0),
+            clock_steps: AtomicU64::new(0),
             delay: time(has_delay, WatchedQuantity::Delay, description.delay),
             interval: time(
-                is_receiving,
+                is_receiving && description.is_cyclic,
                 WatchedQuantity::Interval,
                 description.interval,
             ),
@@ -169,6 +176,7 @@ impl WatchedFlow {
             refused: load(&self.refused),
             early: load(&self.early),
             from_the_future: load(&self.from_the_future),
+            clock_steps: load(&self.clock_steps),
             times: times
                 .into_iter()
                 .flatten()
@@ -196,6 +204,11 @@ impl WatchedFlow {
     #[cold]
     pub(super) fn count_from_the_future(&self) {
         add(&self.from_the_future, 1);
+    }
+
+    #[cold]
+    pub(super) fn count_clock_step(&self) {
+        add(&self.clock_steps, 1);
     }
 }
 

@@ -75,6 +75,7 @@ pub(super) struct WatchedTime {
     near_from: u64,
     count: AtomicU64,
     greatest: AtomicU64,
+    /// Without those above the proven time.
     near: AtomicU64,
     late: AtomicU64,
 }
@@ -105,11 +106,17 @@ impl WatchedTime {
             self.greatest.store(nanos, Ordering::Relaxed);
         }
         let is_late = self.is_above(nanos);
-        if nanos >= self.near_from {
+        if is_late {
+            add(&self.late, 1);
+        } else if nanos >= self.near_from {
             add(&self.near, 1);
-            add(&self.late, is_late.into());
         }
         is_late
+    }
+
+    /// Returns the proven time in nanoseconds; `None` if nothing is proven.
+    pub(super) fn longest(&self) -> Option<u64> {
+        (self.proven < u64::MAX).then_some(self.proven)
     }
 
     /// Returns true if a time in nanoseconds is above the proven one.
@@ -121,14 +128,14 @@ impl WatchedTime {
     pub(super) fn figures(&self) -> TimeFigures {
         // The numbers are read one by one, and need not be of the same moment.
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        let has_proven = self.proven < u64::MAX;
+        let late = load(&self.late);
         TimeFigures {
             quantity: self.quantity,
             count: load(&self.count),
             greatest: Duration::from_nanos(load(&self.greatest)),
-            proven: has_proven.then_some(Duration::from_nanos(self.proven)),
-            near: load(&self.near),
-            late: load(&self.late),
+            proven: self.longest().map(Duration::from_nanos),
+            near: load(&self.near).saturating_add(late),
+            late,
         }
     }
 }

@@ -212,7 +212,7 @@ impl PublisherThread {
             if published.network_messages > 0 {
                 let since = Clock::Monotonic.nanos() - cycle.start_monotonic_nanos;
                 let lateness = u64::try_from(since).unwrap_or(0);
-                flow.sent(published.network_messages as u64, lateness);
+                flow.sent(published.network_messages as u64, lateness, cycle.skipped);
             }
             if let Some(PublishError::Length { .. }) = error {
                 flow.refused();

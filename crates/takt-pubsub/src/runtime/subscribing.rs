@@ -62,6 +62,8 @@ pub(super) struct SubscriberThread {
 impl SubscriberThread {
     /// Opens the links, reports the result, and receives until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
+        // Messages wait in a link from here on.
+        let opened = Instant::now();
         let (mut receivers, mut discovery) = match self.prepare() {
             Ok(links) => links,
             Err(error) => {
@@ -71,12 +73,14 @@ impl SubscriberThread {
             }
         };
         let _ = started.send(Ok(()));
+        self.flows.begin(opened, Now::read());
         while !self.stop.load(Ordering::Relaxed) {
             while let Some(command) = self.commands.next() {
                 match command {
                     SubscriberCommand::SetKeys(id, keys) => self.subscriber.set_keys(&id, &keys),
                     SubscriberCommand::SetReaderEnabled(name, enabled) => {
                         self.subscriber.set_reader_enabled(&name, enabled);
+                        self.flows.restart(&name);
                     }
                 }
             }

@@ -249,7 +249,8 @@ impl Subscriber {
         wanting.map(|(index, _)| index).collect()
     }
 
-    /// Returns those of the readers whose messages may be as long. Messages that are too long come here from the fast path, too.
+    /// Returns the readers without those that take a DataSetMessage of this message and whose messages are shorter. Messages that are too
+    /// long come here from the fast path, too.
     fn with_right_length(
         &self,
         mut wanted: Vec<usize>,
@@ -261,10 +262,17 @@ impl Subscriber {
         if message.network_message_type != NetworkMessageType::DataSetMessage {
             return wanted;
         }
+        let is_for = |reader: &DataSetReader| {
+            let mut ids = message.data_set_writer_ids().peekable();
+            match ids.peek() {
+                None => reader.wants_writer(None),
+                Some(_) => ids.any(|id| reader.wants_writer(Some(id))),
+            }
+        };
         wanted.retain(|index| {
             let reader = self.readers.get(*index);
             let longest = reader.and_then(|reader| Some((reader, reader.longest?)));
-            let too_long = longest.filter(|(_, longest)| found > *longest);
+            let too_long = longest.filter(|(reader, longest)| found > *longest && is_for(reader));
             errors.extend(too_long.map(|(reader, longest)| ReceiveError::Length {
                 reader: reader.name().to_owned(),
                 longest,

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use takt_pubsub::monitor::{
-    CommonClock, FlowCause, FlowDescription, FlowDirection, FlowLog, ReaderWatches, ReceivingWatch,
-    SendingWatch, WatchedFlows, WatchedQuantity, WatchingObserver,
+    ArrivedMessage, CommonClock, FlowCause, FlowDescription, FlowDirection, FlowFigures, FlowLog,
+    ReaderWatches, ReceivingWatch, SendingWatch, WatchedFlows, WatchedQuantity, WatchingObserver,
 };
+use takt_pubsub::subscriber::DataSetKind;
 use takt_pubsub::{Now, PublishError, ReceiveError};
 use takt_ua::enumerations::{MessageSecurityMode, PubSubState};
 use takt_ua::{DateTime, StatusCode, Variant};
@@ -22,6 +23,7 @@ fn description(direction: FlowDirection) -> FlowDescription {
         direction,
         longest_message: 100,
         cycle: 10 * MS,
+        is_cyclic: true,
         delay: Some(5 * MS),
         interval: Some(4 * MS),
         sending: Some(2 * MS),
@@ -38,6 +40,16 @@ fn receiving(clocks: Option<CommonClock>) -> (WatchedFlows, ReceivingWatch) {
     }]);
     let flow = flows.iter().next().unwrap().clone();
     (flows, ReceivingWatch::new(flow))
+}
+
+/// Returns a key frame without a sequence number.
+fn message(missing: u32, timestamp: Option<DateTime>) -> ArrivedMessage {
+    ArrivedMessage {
+        kind: DataSetKind::KeyFrame,
+        sequence_number: None,
+        missing,
+        timestamp,
+    }
 }
 
 /// Clocks of a test.
@@ -72,7 +84,7 @@ fn an_interval_is_compared_with_its_cycles_and_the_jitter() {
     let (flows, mut watch) = receiving(None);
     let clocks = Clocks::new();
     let mut step = |micros, missing| {
-        watch.received(clocks.at(micros), missing, None);
+        watch.received(clocks.at(micros), message(missing, None));
         let figures = flows.iter().next().unwrap().figures();
         let time = figures.times[0];
         assert_eq!(time.quantity, WatchedQuantity::Interval);
@@ -102,7 +114,7 @@ fn an_interval_is_compared_with_its_cycles_and_the_jitter() {
 fn a_delay_needs_clocks_that_agree() {
     let (unknown, mut watch) = receiving(None);
     let clocks = Clocks::new();
-    watch.received(clocks.at(1_000), 0, Some(clocks.date(0)));
+    watch.received(clocks.at(1_000), message(0, Some(clocks.date(0))));
     let figures = unknown.iter().next().unwrap().figures();
     let quantities = figures.times.iter().map(|time| time.quantity);
     assert_eq!(quantities.collect::<Vec<_>>(), [WatchedQuantity::Interval]);
@@ -110,7 +122,7 @@ fn a_delay_needs_clocks_that_agree() {
     let stated = Some(CommonClock::Stated(MS));
     let (flows, mut watch) = receiving(stated);
     let mut step = |arrives: u64, sent: i64| {
-        watch.received(clocks.at(arrives), 0, Some(clocks.date(sent)));
+        watch.received(clocks.at(arrives), message(0, Some(clocks.date(sent))));
         let figures = flows.iter().next().unwrap().figures();
         let time = figures.times[0];
         assert_eq!(time.quantity, WatchedQuantity::Delay);
@@ -123,9 +135,178 @@ fn a_delay_needs_clocks_that_agree() {
     assert_eq!(step(30_000, 31_000), (Some(1.2), 1, 0));
     assert_eq!(step(40_000, 41_001), (Some(1.2), 1, 1));
     // A message without a Timestamp has no delay.
-    watch.received(clocks.at(50_000), 0, None);
+    watch.received(clocks.at(50_000), message(0, None));
     let figures = flows.iter().next().unwrap().figures();
     assert_eq!((figures.messages, figures.times[0].count), (6, 4));
+}
+
+/// Returns the numbers of a single flow.
+fn figures(flows: &WatchedFlows) -> FlowFigures {
+    flows.iter().next().unwrap().figures()
+}
+
+#[test]
+fn messages_that_waited_behind_a_late_one_are_not_early() {
+    let (flows, mut watch) = receiving(None);
+    let clocks = Clocks::new();
+    watch.received(clocks.at(0), message(0, None));
+    // The receiver does not run for 60 ms. Then it has the five messages that waited at once, and the next one in time.
+    for micros in [60_000, 60_010, 60_020, 60_030, 60_040, 60_050, 70_000] {
+        watch.received(clocks.at(micros), message(0, None));
+    }
+    let told = figures(&flows);
+    assert_eq!((told.times[0].late, told.early), (1, 0));
+    // Another Publisher with the identity is early in spite of it.
+    watch.received(clocks.at(71_000), message(0, None));
+    assert_eq!(figures(&flows).early, 1);
+}
+
+#[test]
+fn a_publisher_twice_as_fast_is_early_after_a_stall_too() {
+    let (flows, mut watch) = receiving(None);
+    let clocks = Clocks::new();
+    watch.received(clocks.at(0), message(0, None));
+    watch.received(clocks.at(40_000), message(0, None));
+    for place in 1..=20 {
+        watch.received(clocks.at(40_000 + 5_000 * place), message(0, None));
+    }
+    let told = figures(&flows);
+    // The stall of 30 ms explains six of them.
+    assert_eq!((told.times[0].late, told.early), (1, 14));
+}
+
+#[test]
+fn messages_that_waited_for_the_receiver_are_neither_early_nor_late() {
+    let (flows, mut watch) = receiving(Some(CommonClock::SameHost));
+    let clocks = Clocks::new();
+    // The link was open for 35 ms, with four messages, before the receiver began.
+    watch.begin(clocks.at(0).instant, clocks.at(35_000));
+    for (number, sent) in [0, 10_000, 20_000, 30_000].into_iter().enumerate() {
+        let at = clocks.at(35_000 + number as u64);
+        watch.received(at, message(0, Some(clocks.date(sent))));
+    }
+    watch.received(clocks.at(41_000), message(0, Some(clocks.date(40_000))));
+    let told = figures(&flows);
+    assert_eq!((told.messages, told.early, told.late()), (5, 0, 0));
+    let delay = told.times[0];
+    assert_eq!((delay.quantity, delay.count), (WatchedQuantity::Delay, 5));
+    assert_eq!(delay.greatest, MS);
+    // A message that is older than the link was certainly late.
+    watch.received(clocks.at(50_000), message(0, Some(clocks.date(-5_000))));
+    let told = figures(&flows);
+    assert_eq!((told.times[0].late, told.times[0].greatest), (1, 20 * MS));
+    // From the beginning, a Publisher that is twice as fast is early, once the waiting is made up for.
+    let (flows, mut watch) = receiving(None);
+    watch.begin(clocks.at(0).instant, clocks.at(35_000));
+    for place in 0..20 {
+        watch.received(clocks.at(35_000 + 5_000 * place), message(0, None));
+    }
+    assert_eq!(figures(&flows).early, 12);
+}
+
+#[test]
+fn a_clock_that_is_set_makes_no_message_late() {
+    for step in [3_600_000_000_i64, -3_600_000_000] {
+        let (flows, mut watch) = receiving(Some(CommonClock::SameHost));
+        let mut clocks = Clocks::new();
+        watch.begin(clocks.at(0).instant, clocks.at(0));
+        watch.received(clocks.at(1_000), message(0, Some(clocks.date(0))));
+        let made = clocks.date(10_000);
+        clocks.unix_nanos += 1000 * step;
+        // Made before the clock was set, and received after.
+        watch.received(clocks.at(11_000), message(0, Some(made)));
+        watch.received(clocks.at(22_000), message(0, Some(clocks.date(20_000))));
+        let told = figures(&flows);
+        assert_eq!((told.late(), told.from_the_future), (0, 0), "{step}");
+        assert_eq!((told.clock_steps, told.times[0].count), (1, 2), "{step}");
+        assert_eq!(told.times[0].greatest, 2 * MS);
+        // A late message is late again.
+        watch.received(clocks.at(32_000), message(0, Some(clocks.date(26_000))));
+        assert_eq!(figures(&flows).times[0].late, 1);
+    }
+    // A clock that `chronyd` slews was not set.
+    let (flows, mut watch) = receiving(Some(CommonClock::SameHost));
+    let mut clocks = Clocks::new();
+    for cycle in 0..100 {
+        let sent = clocks.date(10_000 * cycle);
+        watch.received(
+            clocks.at(10_000 * cycle as u64 + 1_000),
+            message(0, Some(sent)),
+        );
+        clocks.unix_nanos += 800_000;
+    }
+    assert_eq!(figures(&flows).clock_steps, 0);
+}
+
+#[test]
+fn numbers_that_wrap_go_on_and_a_restart_begins_anew() {
+    let (flows, mut watch) = receiving(None);
+    let clocks = Clocks::new();
+    let numbered = |number, missing| ArrivedMessage {
+        sequence_number: Some(number),
+        ..message(missing, None)
+    };
+    for (micros, number, missing) in [
+        (0, 65_534, 0),
+        (10_000, 65_535, 0),
+        (21_000, 0, 0),
+        (42_000, 2, 1),
+    ] {
+        watch.received(clocks.at(micros), numbered(number, missing));
+    }
+    let interval = figures(&flows).times[0];
+    assert_eq!((interval.count, interval.greatest), (3, MS));
+    // The Publisher was away for a minute, and counts from 0 again. No message of it was late.
+    watch.received(clocks.at(60_000_000), numbered(0, 0));
+    watch.received(clocks.at(60_010_000), numbered(1, 0));
+    let told = figures(&flows);
+    assert_eq!((told.times[0].count, told.late(), told.early), (4, 0, 0));
+    // It goes on after a pause: this message is late.
+    watch.received(clocks.at(60_050_000), numbered(2, 0));
+    assert_eq!(figures(&flows).late(), 1);
+}
+
+#[test]
+fn messages_that_are_not_sent_in_each_cycle_have_no_interval() {
+    let clocks = Clocks::new();
+    let of_kind = |kind| ArrivedMessage {
+        kind,
+        ..message(0, None)
+    };
+    let (flows, mut watch) = receiving(None);
+    let kinds = [
+        DataSetKind::KeyFrame,
+        DataSetKind::DeltaFrame,
+        DataSetKind::KeepAlive,
+        DataSetKind::Event,
+        DataSetKind::KeyFrame,
+    ];
+    for (place, kind) in kinds.into_iter().enumerate() {
+        watch.received(clocks.at(50_000 * place as u64), of_kind(kind));
+    }
+    let told = figures(&flows);
+    assert_eq!((told.messages, told.times[0].count, told.late()), (5, 0, 0));
+    // A Publisher of delta frames sends nothing while nothing changes.
+    let flows = WatchedFlows::new([FlowDescription {
+        is_cyclic: false,
+        ..description(FlowDirection::Receiving)
+    }]);
+    assert!(figures(&flows).times.is_empty());
+}
+
+#[test]
+fn intervals_without_a_message_make_the_next_one_late() {
+    let flows = WatchedFlows::new([description(FlowDirection::Sending)]);
+    let mut watch = SendingWatch::new(flows.iter().next().unwrap().clone());
+    watch.sent(1, 50_000, 0);
+    assert_eq!(figures(&flows).late(), 0);
+    // Three cycles of 10 ms were skipped.
+    watch.sent(1, 50_000, 3);
+    let sending = figures(&flows).times[0];
+    assert_eq!(
+        (sending.late, sending.greatest),
+        (1, Duration::from_micros(30_050))
+    );
 }
 
 #[test]
@@ -142,40 +323,40 @@ fn a_cause_is_said_once_and_then_less_and_less_often() {
             .map(|it| (it.cause, it.count, it.to_string()));
         texts.collect::<Vec<_>>()
     };
-    watch.sent(1, 1_599_999);
+    watch.sent(1, 1_599_999, 0);
     assert!(said(&mut log, 0).is_empty());
     // 1.6 of 2 ms.
-    watch.sent(1, 1_600_000);
+    watch.sent(1, 1_600_000, 0);
     let near = FlowCause::Near(WatchedQuantity::Sending);
     let text = "press (In/Reader): the greatest lateness of sending is 0.800 of its bound, 1600.0 of 2000.0 \u{b5}s, and nothing is late \
                 yet; 1 message reached 0.8 of it";
     assert_eq!(said(&mut log, 0), [(near, 1, text.to_owned())]);
     assert!(said(&mut log, 1).is_empty());
     // Further ones wait for ten seconds, and are told together.
-    watch.sent(1, 1_700_000);
-    watch.sent(1, 1_800_000);
+    watch.sent(1, 1_700_000, 0);
+    watch.sent(1, 1_800_000, 0);
     assert!(said(&mut log, 9).is_empty());
     let text = "press (In/Reader): the greatest lateness of sending is 0.900 of its bound, 1800.0 of 2000.0 \u{b5}s, and nothing is late \
                 yet; 2 messages reached 0.8 of it";
     assert_eq!(said(&mut log, 10), [(near, 2, text.to_owned())]);
-    watch.sent(1, 1_600_000);
+    watch.sent(1, 1_600_000, 0);
     assert!(said(&mut log, 29).is_empty(), "20 s have not passed");
     assert_eq!(said(&mut log, 30).len(), 1);
     // A late message is another cause, which is told at once. That it is near its bound, too, is not said.
-    watch.sent(1, 2_500_000);
+    watch.sent(1, 2_500_000, 0);
     let above = FlowCause::Above(WatchedQuantity::Sending);
     let text = "press (In/Reader): 1 message above the bound: the greatest lateness of sending is 1.250 of it, 2500.0 of 2000.0 \u{b5}s";
     assert_eq!(said(&mut log, 31), [(above, 1, text.to_owned())]);
-    // After a quiet time, the next occurrence is a first one.
-    assert_eq!(
-        said(&mut log, 5_000).len(),
-        1,
-        "the near one of the late one"
-    );
+    // After a quiet time, the next occurrence is a first one. A message near the bound is then not told as if none was late.
+    assert!(said(&mut log, 5_000).is_empty());
     assert!(said(&mut log, 10_000).is_empty());
-    watch.sent(1, 2_500_000);
+    watch.sent(1, 1_900_000, 0);
+    let text = "press (In/Reader): the greatest lateness of sending is 1.250 of its bound, 2500.0 of 2000.0 \u{b5}s, with 1 above it; \
+                1 message reached 0.8 of it";
+    assert_eq!(said(&mut log, 10_000), [(near, 1, text.to_owned())]);
+    watch.sent(1, 2_500_000, 0);
     assert_eq!(said(&mut log, 10_001).len(), 1);
-    watch.sent(1, 2_500_000);
+    watch.sent(1, 2_500_000, 0);
     assert!(said(&mut log, 10_010).is_empty());
     assert_eq!(said(&mut log, 10_011).len(), 1);
 }
@@ -191,7 +372,7 @@ fn the_flow_with_the_greatest_share_is_found() {
     assert!(flows.greatest().is_none());
     for (name, nanos) in [("a", 500_000), ("b", 2_500_000), ("c", 1_000_000)] {
         let flow = flows.of(FlowDirection::Sending, name).unwrap();
-        SendingWatch::new(flow.clone()).sent(1, nanos);
+        SendingWatch::new(flow.clone()).sent(1, nanos, 0);
     }
     let (flow, share) = flows.greatest().unwrap();
     assert_eq!((flow.description().name.as_str(), share), ("b", 1.25));
@@ -350,7 +531,7 @@ fn a_watched_flow_allocates_nothing() {
             group
                 .publish(now, PubSubState::Operational, &mut output)
                 .unwrap();
-            sending.sent(1, 1_700_000);
+            sending.sent(1, 1_700_000, 0);
             let message = output.message();
             let mut observer = WatchingObserver::new(&mut nobody, &mut watches, now);
             let reception =

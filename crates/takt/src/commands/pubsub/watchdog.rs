@@ -9,8 +9,8 @@ use takt_app::serve::ServeOptions;
 use takt_app::{Provider, flow_variables};
 use takt_calculus::Realisation;
 use takt_pubsub::monitor::{
-    FlowCause, FlowDirection, FlowLog, FlowReport, TimeFigures, WatchedFlow, WatchedFlows,
-    WatchedQuantity,
+    CommonClock, FlowCause, FlowDirection, FlowLog, FlowReport, TimeFigures, WatchedFlow,
+    WatchedFlows, WatchedQuantity,
 };
 use takt_terminal::Screen;
 use takt_ua::structures::PubSubConfiguration2DataType;
@@ -149,6 +149,7 @@ fn row(flow: &WatchedFlow) -> String {
         (figures.refused, "refused"),
         (figures.early, "early"),
         (figures.from_the_future, "from the future"),
+        (figures.clock_steps, "steps of the clock"),
     ] {
         if count > 0 {
             row.push_str(&format!("  {count} {name}"));
@@ -176,6 +177,7 @@ fn object(flow: &WatchedFlow) -> Value {
         "refused": figures.refused,
         "early": figures.early,
         "fromTheFuture": figures.from_the_future,
+        "clockSteps": figures.clock_steps,
         "greatestShare": figures.greatest_share(),
         "times": times,
         "reservations": description.reservations,
@@ -206,6 +208,15 @@ fn advice(report: &FlowReport) -> &'static str {
         FlowCause::Near(_) => {
             "`takt bounds` shows the queues that it passes; `takt wakeup` measures the latency of threads."
         }
+        FlowCause::Above(WatchedQuantity::Delay)
+            if matches!(
+                report.flow.description().clocks,
+                Some(CommonClock::Stated(_))
+            ) =>
+        {
+            "The clocks differ by more than --clocks-within, or an assumption of the scenario does not hold: a thread is later than \
+             its wake_up_latency (`takt wakeup`), or a port is configured differently (`takt tsn verify`)."
+        }
         FlowCause::Above(_) => {
             "An assumption of the scenario does not hold: a thread is later than its wake_up_latency (`takt wakeup`), traffic is on \
              the way that the scenario does not have, or a port is configured differently (`takt tsn verify`)."
@@ -229,6 +240,9 @@ fn refused(path: &Path, error: &WatchError) -> miette::Report {
         WatchError::UnknownName { .. } => {
             "--flow NAME=APPLICATION has the name of a WriterGroup or DataSetReader, and that of an application of the scenario."
                 .to_owned()
+        }
+        WatchError::SameName { .. } => {
+            "Give each WriterGroup and each DataSetReader of a connection a name of its own.".to_owned()
         }
         WatchError::TwoSenders { .. } => format!(
             "Add an application for each WriterGroup to {scenario}, or disable one of them."
