@@ -107,9 +107,8 @@ pub fn watched_flows(
     let components = components::of(configuration)?;
     components::check_names(&components)?;
     matching::check_names(&options.names, &components, scenario)?;
-    let times = ScenarioTimes::of(scenario, options)?;
-    let mut descriptions: Vec<FlowDescription> = Vec::with_capacity(components.len());
     let mut senders: Vec<(FlowSource, &Component)> = Vec::new();
+    let mut matched = Vec::with_capacity(components.len());
     for component in &components {
         let source = matching::flow_of(component, scenario, &options.names)?;
         if component.direction == FlowDirection::Sending {
@@ -123,7 +122,15 @@ pub fn watched_flows(
             senders.push((source, component));
         }
         let longest = frames::check(component, scenario, source)?;
-        descriptions.push(times.describe(component, source, longest, options)?);
+        matched.push((component, source, longest));
     }
+    // Last: large scenarios take seconds.
+    let times = ScenarioTimes::of(scenario, options)?;
+    let describe =
+        |(component, source, longest)| times.describe(component, source, longest, options);
+    let descriptions: Vec<FlowDescription> = matched
+        .into_iter()
+        .map(describe)
+        .collect::<Result<_, _>>()?;
     Ok(WatchedFlows::new(descriptions))
 }

@@ -500,6 +500,26 @@ fn a_received_message_that_is_too_long_is_refused_and_counted() {
     }
 }
 
+#[test]
+fn a_message_of_another_writer_is_not_too_long() {
+    let mut setup = with_text();
+    let mut messages: Vec<Vec<u8>> = Vec::new();
+    let now = Now::read();
+    let mut group = setup.build();
+    group
+        .publish(now, PubSubState::Operational, &mut messages)
+        .unwrap();
+    for (writer, is_for) in [(7, true), (0, true), (8, false)] {
+        setup.reader.data_set_writer_id = writer;
+        let mut subscriber = setup.build_subscriber();
+        subscriber.set_longest_message(0, Some(10));
+        let mut message = messages[0].clone();
+        let outcome = subscriber.receive(now, PubSubState::Operational, &mut message, &mut ());
+        let is_refused = matches!(outcome, Err(ReceiveError::Length { .. }));
+        assert_eq!(is_refused, is_for, "{writer}: {outcome:?}");
+    }
+}
+
 /// Each message costs no allocation, whether its flow is watched or not.
 #[test]
 fn a_watched_flow_allocates_nothing() {

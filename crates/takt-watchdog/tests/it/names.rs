@@ -122,6 +122,31 @@ fn given_names_come_first() {
 }
 
 #[test]
+fn two_readers_of_one_name_are_refused() {
+    let second = "data_set_writer_id = 1\nheader_layout = \"UADP-Periodic-Fixed\"\nuadp = { network_message_number = 1 }\n\
+                  fields = [{ name = \"Speed\", data_type = \"Double\" }]\n\n[[connections.reader_groups]]\nname = \"More\"\n\n\
+                  [[connections.reader_groups.data_set_readers]]\nname = \"Spindle\"\ndata_set_writer_id = 2\n\
+                  header_layout = \"UADP-Periodic-Fixed\"\nuadp = { network_message_number = 1 }";
+    let first = "data_set_writer_id = 1\nheader_layout = \"UADP-Periodic-Fixed\"\nuadp = { network_message_number = 1 }";
+    let error = flows(&[(first, second)], &[]).unwrap_err();
+    assert_eq!(error.to_string(), "In/Spindle: two have this name");
+}
+
+#[test]
+fn a_plant_of_many_flows_is_named_in_one_line() {
+    let more = |index| {
+        format!(
+            "[[applications]]\nname = \"a{index}\"\npublisher = \"press\"\nsubscriber = \"robot\"\ncycle = \"10 ms\"\n\
+             payload = \"46 B\"\npcp = 3\n\n"
+        )
+    };
+    let all: String = (1..=20).map(more).collect::<String>() + "[[applications]]\nname = \"last\"";
+    let error = flows(&[], &[("[[applications]]\nname = \"Spindle\"", &all)]).unwrap_err();
+    let end = "it has a1, a2, a3, a4, a5, a6, a7, a8 and 13 more";
+    assert!(error.to_string().ends_with(end), "{error}");
+}
+
+#[test]
 fn two_groups_are_not_one_publisher() {
     let second = "\n[[connections.writer_groups]]\nname = \"More\"\nwriter_group_id = 2\npublishing_interval = \"10ms\"\n\
                   header_layout = \"UADP-Periodic-Fixed\"\n[[connections.writer_groups.data_set_writers]]\nname = \"Spindle\"\n\

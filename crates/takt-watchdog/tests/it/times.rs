@@ -61,6 +61,18 @@ fn clocks_agree_on_one_host_or_as_stated() {
     assert_eq!(received(&usual, lo).clocks, Some(CommonClock::SameHost));
 }
 
+#[test]
+fn messages_that_are_not_sent_in_each_cycle_have_no_interval() {
+    let writer_and_reader = [(
+        "data_set_writer_id = 1",
+        "data_set_writer_id = 1\nkey_frame_count = 10",
+    )];
+    let flows = flows(&writer_and_reader, &[("46 B", "100 B")]).unwrap();
+    assert!(flows.iter().all(|it| !it.description().is_cyclic));
+    let reader = flows.of(FlowDirection::Receiving, "In/Spindle").unwrap();
+    assert!(reader.figures().times.is_empty());
+}
+
 /// Returns the reasons why a scenario proves nothing, and checks that they are reservations if the user wants no proof.
 fn unproven(replaced: &[(&str, &str)]) -> Vec<String> {
     let error = flows(&[], replaced).unwrap_err();
