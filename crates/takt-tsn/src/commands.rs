@@ -2,7 +2,7 @@
 
 use takt_scenario::NodeKind;
 
-use crate::plan::PortPlan;
+use crate::plan::{ForwardedGroup, PortPlan};
 use crate::qdisc::Qdisc;
 use crate::shell_command::ShellCommand;
 
@@ -107,6 +107,30 @@ pub fn vlan_commands(plan: &PortPlan) -> Vec<ShellCommand> {
     commands
 }
 
+/// Returns the commands with which a bridge forwards messages to several subscribers to this port. Groups without an entry at any port
+/// are flooded, so that they would load links that no bound counts them on.
+///
+/// A bridge with `vlan_filtering 1` has its entries for each VLAN, and one without it for none.
+pub fn group_commands(plan: &PortPlan) -> Vec<ShellCommand> {
+    let groups = plan.groups.iter();
+    groups.map(|group| of_group(plan, "add", group)).collect()
+}
+
+/// Returns the command that adds the entry of a group at a port, or deletes it.
+fn of_group(plan: &PortPlan, action: &str, group: &ForwardedGroup) -> ShellCommand {
+    let address = group.address.map(|byte| format!("{byte:02x}")).join(":");
+    let (bridge, port) = (&plan.bridge, &plan.interface);
+    let vid = match plan.vlan_interfaces {
+        true => format!(" vid {}", group.vlan),
+        false => String::new(),
+    };
+    let phrases = [
+        format!("mdb {action} dev {bridge} port {port} grp {address}"),
+        format!("permanent{vid}"),
+    ];
+    ShellCommand::new("bridge", phrases)
+}
+
 /// Returns the lines of a shell script that carries out a plan, on an interface in any state.
 pub fn script(plan: &PortPlan) -> Vec<String> {
     let mut lines = vec![
@@ -126,5 +150,11 @@ pub fn script(plan: &PortPlan) -> Vec<String> {
         commands.extend(vlan_commands(plan));
     }
     lines.extend(commands.iter().flat_map(ShellCommand::lines));
+    for group in &plan.groups {
+        // An entry that is there already is an error for `add`.
+        let del = of_group(plan, "del", group);
+        lines.push(format!("{del} 2>/dev/null || true"));
+        lines.extend(of_group(plan, "add", group).lines());
+    }
     lines
 }

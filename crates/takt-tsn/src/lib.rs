@@ -63,8 +63,8 @@ mod verify;
 pub use apply::{ApplyError, ApplyOutcome, ClearOutcome, apply, changes, clear};
 pub use class_counters::{ClassCounters, class_counters};
 pub use commands::{
-    FILTER_PREFERENCE, filter_commands, gates_again, qdisc_commands, script, vlan_commands,
-    vlan_interface,
+    FILTER_PREFERENCE, filter_commands, gates_again, group_commands, qdisc_commands, script,
+    vlan_commands, vlan_interface,
 };
 pub use compare::{PlanDifference, differences};
 pub use derivation::Derivation;

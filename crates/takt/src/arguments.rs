@@ -62,7 +62,8 @@ pub use pubsub::{
 pub use pubsub_run::PubSubRunArguments;
 pub use report::ReportArguments;
 pub use scenario::{
-    CheckScenarioArguments, ModelName, NewArguments, ScenarioCommand, TemplateName,
+    CheckScenarioArguments, FromArguments, ModelName, NewArguments, ScenarioCommand,
+    SchemaArguments, TemplateName,
 };
 pub use security::{
     ClientSecurityArguments, ConnectionSecurityArguments, ServeSecurityArguments, UserArguments,

@@ -15,6 +15,7 @@ use takt_app::{
 };
 use takt_capture::ForeignFormat;
 use takt_crypto::{CertificateError, StoreError};
+use takt_plant::PlantError;
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
 use takt_scenario::ScenarioError;
@@ -294,6 +295,27 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
     let source = NamedSource::new(output::printable(&error.file), output::shown_source(text))
         .with_language("TOML");
     Report::new(diagnostic).with_source_code(source)
+}
+
+/// Explains the mistakes in a network file, and shows each in the text.
+pub fn network(text: &str, error: &ScenarioError) -> Report {
+    scenario_with_help(text, error, "docs/plant.md is the reference of this file.")
+}
+
+/// Explains why configurations and a network file make no scenario; `text` is that of the network file.
+pub fn plant(text: &str, error: &PlantError) -> Report {
+    match error {
+        PlantError::Network(error) => network(text, error),
+        PlantError::Configurations(_) => with_help(
+            error,
+            "docs/plant.md names the messages that a scenario can have.",
+        ),
+        PlantError::Scenario { text, error } => scenario_with_help(
+            text,
+            error,
+            "The files are read, and the scenario that they make is shown. Change the values that its comments name.",
+        ),
+    }
 }
 
 /// Advice on servers that require secure channels.

@@ -1,7 +1,7 @@
 //! Quantities of a simulation.
 
 use serde_json::Value;
-use takt_scenario::{ApplicationIndex, ApplicationReceiver, Scenario};
+use takt_scenario::{ApplicationIndex, Scenario};
 use takt_sim::{Delays, DropRates, Results, Summary, Time};
 use takt_statistics::Quantile;
 
@@ -19,10 +19,11 @@ pub(crate) fn of_simulation(scenario: &Scenario, results: &Results) -> Quantitie
         };
         count("messages.published", statistics.published);
         count("messages.lost", rates.all());
-        count("messages.missed", statistics.counters.missed);
-        count("messages.repeated", statistics.counters.repeated);
-        count("messages.out_of_order", statistics.counters.out_of_order);
-        if let ApplicationReceiver::Loopback(_) = application.receiver {
+        let counters = statistics.all_counters();
+        count("messages.missed", counters.missed);
+        count("messages.repeated", counters.repeated);
+        count("messages.out_of_order", counters.out_of_order);
+        if application.receiver.loopback().is_some() {
             delays(&mut quantities, name, "round_trip", &statistics.round_trip);
             let from_first_bit = &statistics.round_trip_from_first_bit;
             let kind = "round_trip_from_first_bit";

@@ -99,6 +99,7 @@ pub(super) fn write(
         let (publisher_id, loopback_id) = pair.publisher.notes.publisher_ids;
         applications.push(RunApplication {
             name: name.clone(),
+            one_way: false,
             publisher_id,
             loopback_id,
             publisher_trace: publisher_trace.into(),

@@ -29,7 +29,7 @@ use takt_ua::structures::{
 };
 
 pub use mistake::{ConfigurationMistake, MistakeSeverity};
-pub(crate) use sizes::{SECURITY, longest_value};
+pub(crate) use sizes::SECURITY;
 
 use crate::configuration::ConfigurationFile;
 use crate::link_times::RECEIVE_TIMES;

@@ -12,9 +12,11 @@ use takt_ua::structures::{
 use takt_ua::{DataValue, UaString};
 
 use super::links::LinkPlan;
-use crate::check::{SECURITY, longest_value};
+use crate::check::SECURITY;
 use crate::error::ConfigurationError;
-use crate::publisher::{DataSource, FieldSource, Output, PublishedField, Reserved, WriterGroup};
+use crate::publisher::{
+    DataSource, FieldSource, Output, PublishedField, Reserved, WriterGroup, longest_value,
+};
 use crate::time::Now;
 
 impl LinkPlan {

@@ -4,8 +4,10 @@ mod application;
 mod node;
 mod options;
 
+pub(crate) use application::default_group;
 pub use application::{
-    Application, ApplicationReceiver, ArrivalBound, CrossTraffic, Pattern, Phases,
+    Application, ApplicationReceiver, ArrivalBound, CrossTraffic, MessageSecurity, Pattern, Phases,
+    SecurityMode,
 };
 pub use node::{ClockModel, Distribution, Histogram, HistogramError, Link, Node, NodeKind, Port};
 pub use options::{

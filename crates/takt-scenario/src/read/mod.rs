@@ -4,6 +4,7 @@ mod discipline;
 mod network;
 mod options;
 mod ports;
+mod receivers;
 mod route;
 mod topology;
 mod traffic;

@@ -304,7 +304,7 @@ fn apply_command(
     application.txtime?;
     let node = match request.end {
         LoopEnd::Publisher => application.publisher,
-        LoopEnd::Loopback => application.receiver.node(),
+        LoopEnd::Loopback => application.receiver.loopback()?,
     };
     let node = &file.scenario().nodes.get(node.0)?.name;
     let settings = request.control.settings.iter();

@@ -26,6 +26,19 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
     }
     let mut table = Table::new(columns);
     let mut remarks = Vec::new();
+    let applications = description.cases.iter().flat_map(|case| &case.applications);
+    let mut one_way: Vec<&str> = Vec::new();
+    for application in applications.filter(|it| it.one_way) {
+        if !one_way.contains(&application.name.as_str()) {
+            one_way.push(&application.name);
+        }
+    }
+    if !one_way.is_empty() {
+        let names = one_way.join(", ");
+        remarks.push(format!(
+            "one way, from T1 to T4 and from T2 to T3, and \"returned\" is the number that arrived: {names}"
+        ));
+    }
     for (number, case) in (1..).zip(&description.cases) {
         if case.failure.is_some() {
             continue;

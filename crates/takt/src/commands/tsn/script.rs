@@ -65,6 +65,11 @@ fn classes(plan: &PortPlan) -> Vec<String> {
     if !vlans.is_empty() {
         lines.push(format!("# VLAN {}", vlans.join(" ")));
     }
+    let groups = plan.groups.iter().map(|group| {
+        let address = group.address.map(|byte| format!("{byte:02X}")).join("-");
+        format!("# group {address}: {}", group.application)
+    });
+    lines.extend(groups);
     lines
 }
 
