@@ -65,22 +65,33 @@ fn source_of(scenario: &Scenario, name: &str) -> Option<FlowSource> {
 
 /// Returns the flow with the name `NODE/GROUP`, whose node is the one that sends it, or `NODE/GROUP to NODE`: scenarios that are made
 /// of configurations have such names. Several such flows are those of one message to several receivers, and are alike for its
-/// sender.
+/// sender. A receiver does not know the node of its sender, so it has the flow only if there is no other one.
 fn by_node(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
-    if component.direction != FlowDirection::Sending {
-        return None;
+    let is_sending = component.direction == FlowDirection::Sending;
+    let names = component
+        .names
+        .iter()
+        .take(if is_sending { 1 } else { usize::MAX });
+    for name in names.filter(|name| !name.is_empty()) {
+        let mut found = sources(scenario).filter(|source| {
+            let FlowSource::Publish(id) = source else {
+                return false;
+            };
+            let application = scenario.applications.get(id.0);
+            let node = application.and_then(|it| scenario.nodes.get(it.publisher.0));
+            let wanted = node.map(|node| format!("{}/{name}", node.name));
+            let found = scenario.flow_name(*source);
+            wanted.is_some_and(|wanted| {
+                found == wanted || is_sending && found.starts_with(&format!("{wanted} to "))
+            })
+        });
+        if let Some(first) = found.next()
+            && (is_sending || found.next().is_none())
+        {
+            return Some(first);
+        }
     }
-    let group = component.names.first().filter(|name| !name.is_empty())?;
-    sources(scenario).find(|source| {
-        let FlowSource::Publish(id) = source else {
-            return false;
-        };
-        let application = scenario.applications.get(id.0);
-        let node = application.and_then(|it| scenario.nodes.get(it.publisher.0));
-        let name = node.map(|node| format!("{}/{group}", node.name));
-        let found = scenario.flow_name(*source);
-        name.is_some_and(|name| found == name || found.starts_with(&format!("{name} to ")))
-    })
+    None
 }
 
 /// Returns the flow with the identity that Takt gives the messages of a scenario.

@@ -48,9 +48,20 @@ fn a_flow_has_the_name_of_node_and_group() {
         let of_scenario = [("name = \"Spindle\"", replaced.as_str())];
         let expected = format!("Out/Spindle = {name}");
         assert_eq!(named(&without_reader, &of_scenario), [expected]);
-        // Its name says nothing about readers.
-        assert!(flows(&[], &of_scenario).is_err());
     }
+    // A reader has it if there is no other one.
+    let of_press = [("name = \"Spindle\"", "name = \"press/Spindle\"")];
+    assert_eq!(
+        named(&[], &of_press),
+        ["Out/Spindle = press/Spindle", "In/Spindle = press/Spindle"]
+    );
+    let two = "[[applications]]\nname = \"robot/Spindle\"\npublisher = \"robot\"\nsubscriber = \"press\"\ncycle = \"10 ms\"\n\
+               payload = \"46 B\"\npcp = 3\n\n[[applications]]\nname = \"press/Spindle\"";
+    let error = flows(&[], &[("[[applications]]\nname = \"Spindle\"", two)]).unwrap_err();
+    assert!(
+        matches!(&error, WatchError::NoFlow { component, .. } if component == "In/Spindle"),
+        "{error}"
+    );
     for name in ["robot/Spindle", "press/Spindle2"] {
         let replaced = format!("name = \"{name}\"");
         assert!(
