@@ -11,7 +11,9 @@ impl FlowSource {
     #[must_use]
     pub const fn publisher_id(self) -> Option<u64> {
         match self {
-            Self::Publish(application) | Self::Branch(application, _) => Some(2 * application.0 as u64 + 1),
+            Self::Publish(application) | Self::Branch(application, _) => {
+                Some(2 * application.0 as u64 + 1)
+            }
             Self::Return(application) => Some(2 * application.0 as u64 + 2),
             Self::Cross(_) => None,
         }

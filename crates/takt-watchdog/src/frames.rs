@@ -1,10 +1,11 @@
 //! Frames of a component beside those of its flow.
 
 use takt_link::Address;
-use takt_scenario::{Application, FlowSource, Scenario};
+use takt_scenario::{Application, Scenario};
 
 use crate::components::Component;
 use crate::error::WatchError;
+use crate::matching::MatchedFlow;
 
 /// Least payload of an Ethernet frame in bytes (IEEE 802.3, 3.2.7): shorter ones are padded to it.
 const LEAST_PAYLOAD: usize = 46;
@@ -17,15 +18,17 @@ const ROUNDING: u64 = 10;
 pub(crate) fn check(
     component: &Component,
     scenario: &Scenario,
-    source: FlowSource,
+    matched: &MatchedFlow,
 ) -> Result<usize, WatchError> {
     let name = || component.name.clone();
-    let flow = || scenario.flow_name(source);
-    let application = application(scenario, source).ok_or_else(|| WatchError::NoFlow {
-        component: name(),
-        identity: String::new(),
-        known: Vec::new(),
-    })?;
+    let flow = || matched.name.clone();
+    let application = matched
+        .application(scenario)
+        .ok_or_else(|| WatchError::NoFlow {
+            component: name(),
+            identity: String::new(),
+            known: Vec::new(),
+        })?;
     let reason = match &component.link.address {
         Address::Udp { .. } | Address::Ethernet { .. } => None,
         Address::Iox2 { .. } => Some("they stay in the memory of one host"),
@@ -78,14 +81,6 @@ pub(crate) fn check(
         }
     }
     Ok(longest)
-}
-
-/// Returns the application of a flow.
-pub(crate) fn application(scenario: &Scenario, source: FlowSource) -> Option<&Application> {
-    match source {
-        FlowSource::Publish(id) | FlowSource::Return(id) => scenario.applications.get(id.0),
-        FlowSource::Cross(_) => None,
-    }
 }
 
 fn check_cycle(

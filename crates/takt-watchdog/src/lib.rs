@@ -87,6 +87,7 @@ pub use error::WatchError;
 pub use options::WatchOptions;
 
 use components::Component;
+use matching::MatchedFlow;
 use proven::ScenarioTimes;
 
 /// Returns the flows of all WriterGroups and DataSetReaders of a configuration that are enabled, with their proven times.
@@ -107,27 +108,28 @@ pub fn watched_flows(
     let components = components::of(configuration)?;
     components::check_names(&components)?;
     matching::check_names(&options.names, &components, scenario)?;
-    let mut senders: Vec<(FlowSource, &Component)> = Vec::new();
+    let mut senders: Vec<(Vec<FlowSource>, &Component)> = Vec::new();
     let mut matched = Vec::with_capacity(components.len());
     for component in &components {
-        let source = matching::flow_of(component, scenario, &options.names)?;
+        let flow = matching::flow_of(component, scenario, &options.names)?;
         if component.direction == FlowDirection::Sending {
-            if let Some((_, other)) = senders.iter().find(|(known, _)| *known == source) {
+            if let Some((_, other)) = senders.iter().find(|(known, _)| *known == flow.ways) {
                 return Err(WatchError::TwoSenders {
-                    flow: scenario.flow_name(source),
+                    flow: flow.name,
                     first: other.name.clone(),
                     second: component.name.clone(),
                 });
             }
-            senders.push((source, component));
+            senders.push((flow.ways.clone(), component));
         }
-        let longest = frames::check(component, scenario, source)?;
-        matched.push((component, source, longest));
+        let longest = frames::check(component, scenario, &flow)?;
+        matched.push((component, flow, longest));
     }
     // Last: large scenarios take seconds.
     let times = ScenarioTimes::of(scenario, options)?;
-    let describe =
-        |(component, source, longest)| times.describe(component, source, longest, options);
+    let describe = |(component, flow, longest): (&Component, MatchedFlow, usize)| {
+        times.describe(component, &flow, longest, options)
+    };
     let descriptions: Vec<FlowDescription> = matched
         .into_iter()
         .map(describe)

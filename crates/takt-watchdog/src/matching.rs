@@ -1,12 +1,42 @@
 //! The flow of a component.
 
 use takt_pubsub::monitor::FlowDirection;
-use takt_scenario::{FlowSource, Scenario, WRITER_GROUP_ID};
+use takt_scenario::{Application, ApplicationIndex, FlowSource, Scenario, WRITER_GROUP_ID};
 use takt_ua::Variant;
 use takt_wire::PublisherId;
 
 use crate::components::Component;
 use crate::error::WatchError;
+
+/// The flow of a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MatchedFlow {
+    /// Its name in the scenario.
+    pub(crate) name: String,
+    /// Ways of its messages, at least one: several if it is that of an application with several subscribers.
+    pub(crate) ways: Vec<FlowSource>,
+}
+
+impl MatchedFlow {
+    /// Returns the flow from an application to all its receivers.
+    fn of_application(scenario: &Scenario, id: ApplicationIndex) -> Option<Self> {
+        let application = scenario.applications.get(id.0)?;
+        let ways = sources(scenario).filter(|source| {
+            source.application() == Some(id) && !matches!(source, FlowSource::Return(_))
+        });
+        Some(Self {
+            name: application.name.clone(),
+            ways: ways.collect(),
+        })
+    }
+
+    /// Returns the flow of its application.
+    pub(crate) fn application<'s>(&self, scenario: &'s Scenario) -> Option<&'s Application> {
+        scenario
+            .applications
+            .get(self.ways.first()?.application()?.0)
+    }
+}
 
 /// Refuses given names that nothing has.
 pub(crate) fn check_names(
@@ -22,7 +52,7 @@ pub(crate) fn check_names(
                 known: components.iter().map(|it| it.name.clone()).collect(),
             });
         }
-        if source_of(scenario, flow).is_none() {
+        if of_name(scenario, flow).is_none() {
             return Err(WatchError::UnknownName {
                 what: "flow",
                 name: flow.clone(),
@@ -38,64 +68,82 @@ pub(crate) fn flow_of(
     component: &Component,
     scenario: &Scenario,
     given: &[(String, String)],
-) -> Result<FlowSource, WatchError> {
+) -> Result<MatchedFlow, WatchError> {
     let given = given.iter().find(|(name, _)| has_name(component, name));
-    let by_option = given.and_then(|(_, flow)| source_of(scenario, flow));
+    let by_option = given.and_then(|(_, flow)| of_name(scenario, flow));
     let own = std::iter::once(&component.name).chain(&component.names);
     let mut own = own.filter(|name| !name.is_empty());
-    by_option
-        .or_else(|| own.find_map(|name| source_of(scenario, name)))
+    let found = by_option
+        .or_else(|| own.find_map(|name| of_name(scenario, name)))
         .or_else(|| by_node(component, scenario))
-        .or_else(|| by_identity(component, scenario))
-        .ok_or_else(|| WatchError::NoFlow {
-            component: component.name.clone(),
-            identity: identity(component),
-            known: names(scenario),
-        })
+        .or_else(|| by_identity(component, scenario));
+    let found = found.ok_or_else(|| WatchError::NoFlow {
+        component: component.name.clone(),
+        identity: identity(component),
+        known: names(scenario),
+    })?;
+    // A sender sends to all receivers, also with the name of the way to one of them.
+    let way = found.ways.first().copied();
+    let whole = match (component.direction, way) {
+        (FlowDirection::Sending, Some(FlowSource::Publish(id) | FlowSource::Branch(id, _))) => {
+            MatchedFlow::of_application(scenario, id)
+        }
+        _ => None,
+    };
+    Ok(whole.unwrap_or(found))
 }
 
 fn has_name(component: &Component, name: &str) -> bool {
     component.name == name || component.names.iter().any(|own| own == name)
 }
 
-/// Returns the flow of applications with this name. Cross traffic is no PubSub.
-fn source_of(scenario: &Scenario, name: &str) -> Option<FlowSource> {
-    sources(scenario).find(|source| scenario.flow_name(*source) == name)
+/// Returns the flow with the name of an application: to all its receivers, to one of them (`NAME \u{2192} NODE`, `NAME to NODE`), or back
+/// from its loopback. Cross traffic is no PubSub.
+fn of_name(scenario: &Scenario, name: &str) -> Option<MatchedFlow> {
+    let application = scenario.applications.iter().position(|it| it.name == name);
+    if let Some(index) = application {
+        return MatchedFlow::of_application(scenario, ApplicationIndex(index));
+    }
+    let way = sources(scenario).find(|source| {
+        let found = scenario.flow_name(*source);
+        found == name || found.replace(" \u{2192} ", " to ") == name
+    })?;
+    Some(MatchedFlow {
+        name: scenario.flow_name(way),
+        ways: vec![way],
+    })
 }
 
-/// Returns the flow with the name `NODE/GROUP`, whose node is the one that sends it, or `NODE/GROUP to NODE`: scenarios that are made
-/// of configurations have such names. Several such flows are those of one message to several receivers, and are alike for its
-/// sender. A receiver does not know the node of its sender, so it has the flow only if there is no other one.
-fn by_node(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
+/// Returns the flow of the application with the name `NODE/GROUP`, whose node is the one that sends it, or `NODE/GROUP to NODE`: scenarios
+/// that are made of configurations have such names. A receiver does not know the node of its sender, so it has the flow only if there is no other
+/// one.
+fn by_node(component: &Component, scenario: &Scenario) -> Option<MatchedFlow> {
     let is_sending = component.direction == FlowDirection::Sending;
     let names = component
         .names
         .iter()
         .take(if is_sending { 1 } else { usize::MAX });
     for name in names.filter(|name| !name.is_empty()) {
-        let mut found = sources(scenario).filter(|source| {
-            let FlowSource::Publish(id) = source else {
-                return false;
-            };
-            let application = scenario.applications.get(id.0);
-            let node = application.and_then(|it| scenario.nodes.get(it.publisher.0));
+        let applications = scenario.applications.iter().enumerate();
+        let mut found = applications.filter(|(_, application)| {
+            let node = scenario.nodes.get(application.publisher.0);
             let wanted = node.map(|node| format!("{}/{name}", node.name));
-            let found = scenario.flow_name(*source);
             wanted.is_some_and(|wanted| {
-                found == wanted || is_sending && found.starts_with(&format!("{wanted} to "))
+                let found = &application.name;
+                *found == wanted || is_sending && found.starts_with(&format!("{wanted} to "))
             })
         });
-        if let Some(first) = found.next()
+        if let Some((index, _)) = found.next()
             && (is_sending || found.next().is_none())
         {
-            return Some(first);
+            return MatchedFlow::of_application(scenario, ApplicationIndex(index));
         }
     }
     None
 }
 
 /// Returns the flow with the identity that Takt gives the messages of a scenario.
-fn by_identity(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
+fn by_identity(component: &Component, scenario: &Scenario) -> Option<MatchedFlow> {
     let id = match PublisherId::from_variant(&component.publisher_id)? {
         PublisherId::Byte(id) => id.into(),
         PublisherId::UInt16(id) => id.into(),
@@ -104,8 +152,14 @@ fn by_identity(component: &Component, scenario: &Scenario) -> Option<FlowSource>
         PublisherId::String(_) => return None,
     };
     let mut sources = sources(scenario);
-    let found = sources.find(|source| source.publisher_id() == Some(id));
-    found.filter(|_| component.writer_group_id == WRITER_GROUP_ID)
+    let way = sources.find(|source| source.publisher_id() == Some(id));
+    match way.filter(|_| component.writer_group_id == WRITER_GROUP_ID)? {
+        FlowSource::Publish(id) => MatchedFlow::of_application(scenario, id),
+        way => Some(MatchedFlow {
+            name: scenario.flow_name(way),
+            ways: vec![way],
+        }),
+    }
 }
 
 fn sources(scenario: &Scenario) -> impl Iterator<Item = FlowSource> + '_ {

@@ -4,15 +4,25 @@ use std::time::Duration;
 
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds_with};
 use takt_pubsub::monitor::{CommonClock, FlowDescription, FlowDirection};
-use takt_scenario::{BoundsModel, Distribution, FlowSource, Frame, Node, Scenario};
+use takt_scenario::{
+    Application, BoundsModel, Distribution, FlowSource, Frame, Node, NodeIndex, PortIndex, Scenario,
+};
 
 use crate::components::Component;
 use crate::error::WatchError;
-use crate::frames::application;
+use crate::matching::MatchedFlow;
 use crate::options::WatchOptions;
 
 /// Resolution of the Timestamp of a message, a DateTime (OPC 10000-6, 5.2.2.5).
 const TIMESTAMP_RESOLUTION: Duration = Duration::from_nanos(100);
+
+/// Times of messages that are received: what is proven of them.
+#[derive(Debug, Default)]
+struct ReceivedTimes {
+    delay: Option<Duration>,
+    interval: Option<Duration>,
+    cycle: Option<Duration>,
+}
 
 /// The bounds of a scenario, under the sound model.
 pub(crate) struct ScenarioTimes<'a> {
@@ -33,41 +43,36 @@ impl<'a> ScenarioTimes<'a> {
         Ok(Self { scenario, bounds })
     }
 
-    /// Returns the description of a component's flow.
+    /// Returns the description of a component's flow. If it has several ways, the times are those that hold on each of them.
     pub(crate) fn describe(
         &self,
         component: &Component,
-        source: FlowSource,
+        flow: &MatchedFlow,
         longest_message: usize,
         options: &WatchOptions,
     ) -> Result<FlowDescription, WatchError> {
-        let scenario = self.scenario;
         let unknown = || WatchError::NoFlow {
             component: component.name.clone(),
             identity: String::new(),
             known: Vec::new(),
         };
-        let found = application(scenario, source).ok_or_else(unknown)?;
-        let (publisher, receiver) = (found.publisher, found.receiver.node());
-        let (from, to) = match source {
-            FlowSource::Return(_) => (receiver, publisher),
-            FlowSource::Publish(_) | FlowSource::Cross(_) => (publisher, receiver),
-        };
-        let node = |index: takt_scenario::NodeIndex| scenario.nodes.get(index.0);
-        let (sender, receiver) = (
-            node(from).ok_or_else(unknown)?,
-            node(to).ok_or_else(unknown)?,
-        );
+        let application = flow.application(self.scenario).ok_or_else(unknown)?;
         let is_receiving = component.direction == FlowDirection::Receiving;
-        let mut reservations = self.reservations(source);
-        reservations.extend(never_late(sender));
-        if is_receiving {
-            reservations.extend(never_late(receiver));
+        let mut reservations: Vec<String> = Vec::new();
+        for way in &flow.ways {
+            let (sender, receiver) = self.ends(*way).ok_or_else(unknown)?;
+            let mut new = self.reservations(*way);
+            new.extend(never_late(sender));
+            if is_receiving {
+                new.extend(never_late(receiver));
+            }
+            new.retain(|reason| !reservations.contains(reason));
+            reservations.append(&mut new);
         }
         if !reservations.is_empty() && !options.allow_unproven {
             return Err(WatchError::Unproven {
                 component: component.name.clone(),
-                flow: scenario.flow_name(source),
+                flow: flow.name.clone(),
                 reasons: reservations,
             });
         }
@@ -75,33 +80,75 @@ impl<'a> ScenarioTimes<'a> {
             (true, _) => Some(CommonClock::SameHost),
             (false, stated) => stated.map(CommonClock::Stated),
         };
-        let times = self.bounds.one_way(scenario, source, Frame::SHORTEST);
-        let times = times.as_ref().filter(|_| is_receiving);
-        let latency = &receiver.wake_up_latency;
-        let jitter = times.and_then(|times| duration(&times.jitter));
-        let delay = times.and_then(|times| duration(&times.delay));
-        // With a txtime, the message is made that much before it is sent, and has its Timestamp then.
-        let ahead = nanos(found.txtime.unwrap_or_default());
-        let error = clocks.map_or(Duration::ZERO, CommonClock::error);
-        let after_link = ahead + most(latency) + TIMESTAMP_RESOLUTION + error;
-        Ok(FlowDescription {
-            name: scenario.flow_name(source),
+        let first = *flow.ways.first().ok_or_else(unknown)?;
+        let (sender, _) = self.ends(first).ok_or_else(unknown)?;
+        let mut description = FlowDescription {
+            name: flow.name.clone(),
             component: component.name.clone(),
             direction: component.direction,
             longest_message,
-            cycle: times
-                .and_then(|times| duration(&seen_by(receiver, &times.cycle)))
-                .unwrap_or(nanos(found.cycle)),
-            delay: delay.map(|delay| delay + after_link),
+            cycle: nanos(application.cycle),
             is_cyclic: component.is_cyclic,
-            // A thread that is late delays one message, and not the next one. A latency of the scenario is taken as the longest one, also if
-            // the scenario has one value only: real threads are sometimes in time.
-            interval: jitter.map(|jitter| jitter + least(&sender.wake_up_latency) + most(latency)),
-            sending: (!is_receiving).then(|| most(&sender.wake_up_latency)),
+            delay: None,
+            interval: None,
+            // The message is protected before the link has it.
+            sending: (!is_receiving)
+                .then(|| most(&sender.wake_up_latency) + nanos(application.security.protect)),
             clocks: clocks.filter(|_| is_receiving),
             reservations,
             share: options.share,
-        })
+        };
+        if !is_receiving {
+            return Ok(description);
+        }
+        let error = clocks.map_or(Duration::ZERO, CommonClock::error);
+        let times: Vec<ReceivedTimes> = flow
+            .ways
+            .iter()
+            .map(|way| self.received(application, *way, error))
+            .collect();
+        let longest = |of: fn(&ReceivedTimes) -> Option<Duration>| {
+            let each: Option<Vec<Duration>> = times.iter().map(of).collect();
+            each.and_then(|each| each.into_iter().max())
+        };
+        description.delay = longest(|times| times.delay);
+        description.interval = longest(|times| times.interval);
+        description.cycle = longest(|times| times.cycle).unwrap_or(description.cycle);
+        Ok(description)
+    }
+
+    /// Returns the nodes of sender and receiver.
+    fn ends(&self, way: FlowSource) -> Option<(&'a Node, &'a Node)> {
+        let flow = self.scenario.flow(way)?;
+        let port = |id: &PortIndex| self.scenario.ports.get(id.0);
+        let (first, last) = (port(flow.ports.first()?)?, port(flow.ports.last()?)?);
+        let node = |id: NodeIndex| self.scenario.nodes.get(id.0);
+        Some((node(first.node)?, node(last.to)?))
+    }
+
+    /// Returns the times of messages that come on a way. `error` is the greatest difference of the clocks.
+    fn received(
+        &self,
+        application: &Application,
+        way: FlowSource,
+        error: Duration,
+    ) -> ReceivedTimes {
+        let times = self.bounds.one_way(self.scenario, way, Frame::SHORTEST);
+        let (Some(times), Some((sender, receiver))) = (times, self.ends(way)) else {
+            return ReceivedTimes::default();
+        };
+        let latency = most(&receiver.wake_up_latency);
+        // With a txtime, the message is made that much before it is sent, and has its Timestamp then.
+        let ahead = nanos(application.txtime.unwrap_or_default());
+        let after_link = ahead + latency + TIMESTAMP_RESOLUTION + error;
+        ReceivedTimes {
+            delay: duration(&times.delay).map(|delay| delay + after_link),
+            // A thread that is late delays one message, and not the next one. A latency of the scenario is taken as the longest one, also
+            // if the scenario has one value only: real threads are sometimes in time.
+            interval: duration(&times.jitter)
+                .map(|jitter| jitter + least(&sender.wake_up_latency) + latency),
+            cycle: duration(&seen_by(receiver, &times.cycle)),
+        }
     }
 
     /// Returns the reasons why the bounds of a flow may not hold.

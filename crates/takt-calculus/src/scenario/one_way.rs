@@ -4,7 +4,7 @@ use takt_scenario::{FlowSource, Frame, Scenario};
 
 use super::bounds::ScenarioBounds;
 use super::loopback::publisher;
-use super::quantities::{bits_per_second, seconds, seconds_by};
+use super::quantities::{bits_per_second, seconds, seconds_by, sender};
 use crate::curve::Extended;
 use crate::{FrameBits, Rational};
 
@@ -23,7 +23,7 @@ pub struct OneWayTimes {
 }
 
 impl ScenarioBounds {
-    /// Returns the times of an application's messages there, or back from its loopback; `None` if there is no such way.
+    /// Returns the times of an application's messages to one of its receivers, or back from its loopback; `None` if there is no such way.
     ///
     /// `scenario` has to be that of the bounds. `shortest` is the shortest frame of the flow, if not all are as long as the scenario says:
     /// it may arrive earlier than those, and never later than the bound.
@@ -34,18 +34,9 @@ impl ScenarioBounds {
         source: FlowSource,
         shortest: Frame,
     ) -> Option<OneWayTimes> {
-        let (id, is_back) = match source {
-            FlowSource::Publish(id) => (id, false),
-            FlowSource::Return(id) => (id, true),
-            FlowSource::Cross(_) => return None,
-        };
-        let application = scenario.applications.get(id.0)?;
-        let sender = match is_back {
-            false => application.publisher,
-            true => application.receiver.node(),
-        };
-        let sender = scenario.nodes.get(sender.0)?;
-        let flow = scenario.flows().iter().find(|it| it.source == source)?;
+        let application = scenario.applications.get(source.application()?.0)?;
+        let flow = scenario.flow(source)?;
+        let sender = scenario.nodes.get(sender(flow, application).0)?;
         let late = publisher(application, sender);
         let mut least = late.least;
         for (position, id) in flow.ports.iter().enumerate() {

@@ -38,6 +38,75 @@ fn times_follow_from_bound_and_threads() {
 }
 
 #[test]
+fn times_of_several_subscribers_hold_for_each_of_them() {
+    let several = [
+        (
+            "subscriber = \"robot\"",
+            "subscribers = [\"robot\", \"camera\"]",
+        ),
+        (
+            "{ name = \"bridge\", kind",
+            "{ name = \"camera\", wake_up_latency = \"90 us\" },\n    { name = \"bridge\", kind",
+        ),
+        (
+            "links = [",
+            "links = [{ ends = [\"bridge\", \"camera\"] }, ",
+        ),
+    ];
+    let received = |flow: Option<&str>| {
+        let options = WatchOptions {
+            names: flow
+                .into_iter()
+                .map(|flow| ("In/Spindle".to_owned(), flow.to_owned()))
+                .collect(),
+            ..WatchOptions::default()
+        };
+        let flows = watched_flows(&configuration(&[]), &scenario(&several), &options).unwrap();
+        let sent = flows.of(FlowDirection::Sending, "Out/Spindle").unwrap();
+        assert_eq!(sent.description().name, "Spindle");
+        let flow = flows.of(FlowDirection::Receiving, "In/Spindle").unwrap();
+        let description = flow.description();
+        (
+            description.name.clone(),
+            description.delay,
+            description.interval,
+        )
+    };
+    let times = |receiver: u64| {
+        let delay = Duration::from_nanos(2 * 704 + 100_000 + 100) + receiver * MICRO;
+        (Some(delay), Some((100 + receiver) * MICRO))
+    };
+    for (flow, name, latency) in [
+        // Nobody says at which of them this reader is.
+        (None, "Spindle", 90),
+        (Some("Spindle to robot"), "Spindle \u{2192} robot", 60),
+        (
+            Some("Spindle \u{2192} camera"),
+            "Spindle \u{2192} camera",
+            90,
+        ),
+    ] {
+        let (delay, interval) = times(latency);
+        assert_eq!(received(flow), (name.to_owned(), delay, interval));
+    }
+}
+
+#[test]
+fn a_message_is_protected_before_it_is_sent() {
+    let secured = [(
+        "payload = \"46 B\"",
+        "payload = \"46 B\"\nsecurity = { mode = \"Sign\", protect = \"4 us\", verify = \"5 us\" }",
+    )];
+    let flows = flows(&[], &secured).unwrap();
+    let sent = flows.of(FlowDirection::Sending, "Out/Spindle").unwrap();
+    assert_eq!(sent.description().sending, Some(104 * MICRO));
+    // Security has 46 bytes: the frame of 134 B takes 1072 ns on each of two links.
+    let received = flows.of(FlowDirection::Receiving, "In/Spindle").unwrap();
+    let delay = Duration::from_nanos(2 * 1072 + 104_000 + 60_000 + 100);
+    assert_eq!(received.description().delay, Some(delay));
+}
+
+#[test]
 fn clocks_agree_on_one_host_or_as_stated() {
     let usual = WatchOptions::default();
     let stated = WatchOptions {
