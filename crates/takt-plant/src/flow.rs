@@ -1,9 +1,9 @@
 //! Frames of WriterGroups on their paths.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use takt_scenario::toml_text::visible;
-use takt_scenario::{NodeIndex, NodeKind, PlantFile, PlantMulticast};
+use takt_scenario::{GroupAddress, NodeIndex, NodeKind, PlantFile, PlantMulticast};
 
 use crate::error::PlantError;
 use crate::heard::HeardReader;
@@ -13,7 +13,10 @@ use crate::receivers::Receivers;
 use crate::routes::{Route, Routes};
 use crate::sent::SentGroup;
 
-/// The frames of one NetworkMessage of a WriterGroup.
+/// Greatest number of receivers of all messages together. The text of a scenario has a line for each.
+const MOST_FLOWS: usize = 200_000;
+
+/// The frames of one NetworkMessage of a WriterGroup that leave by one port.
 #[derive(Debug)]
 pub(crate) struct SentFrames {
     /// Index of the group.
@@ -22,6 +25,8 @@ pub(crate) struct SentFrames {
     pub(crate) message: usize,
     /// Name of the application; unique, and without control characters.
     pub(crate) name: String,
+    /// Group of receivers. `None` for one receiver, and for a group that bridges forward to all ports.
+    pub(crate) multicast: Option<GroupAddress>,
     pub(crate) destinations: Vec<Destination>,
 }
 
@@ -53,40 +58,74 @@ pub(crate) fn sent_frames(
     let mut paths = Paths::default();
     // Results name flows of both kinds.
     let others = plant.network.cross_traffic.iter();
-    let mut names: BTreeSet<String> = others.map(|it| it.name.clone()).collect();
+    let mut names = Names::default();
+    names.used.extend(others.map(|it| it.name.clone()));
+    let mut flows = 0;
     for (index, sent) in groups.iter().enumerate() {
         let empty = BTreeMap::new();
         let of_group = receivers.readers.get(index).unwrap_or(&empty);
         let listeners = receivers.listeners.get(index).cloned().unwrap_or_default();
         let nodes = destinations(plant, sent, of_group, listeners, &routes);
         let from = sent.instance.node;
-        let mut destinations = Vec::new();
+        // A frame leaves by one port. A device with several may send it by any of them.
+        let mut by_port: BTreeMap<NodeIndex, Vec<Destination>> = BTreeMap::new();
         for mut destination in nodes {
-            match routes.route(from, destination.node) {
-                Route::Written(path) => destination.path = Some(path),
-                Route::Shortest(_) => paths.has_shortest = true,
+            let next = |path: &[NodeIndex]| path.get(1).copied().unwrap_or(from);
+            let port = match routes.route(from, destination.node) {
+                Route::Written(path) => {
+                    let port = next(&path);
+                    destination.path = Some(path);
+                    port
+                }
+                Route::Shortest(path) => {
+                    paths.has_shortest = true;
+                    next(&path)
+                }
                 Route::Ambiguous(both) => {
                     paths.ambiguous.insert((from, destination.node), both);
+                    continue;
                 }
                 Route::Missing => {
                     paths.missing.insert((from, destination.node));
+                    continue;
                 }
-            }
-            destinations.push(destination);
+            };
+            by_port.entry(port).or_default().push(destination);
+        }
+        if by_port.len() > 1 {
+            let message = "its frames leave the device by several ports, each with an application of its own; write the paths that begin \
+                           at its network_interface as [[paths]]";
+            let origin = sent.place.origin(sent.instance.configuration, &[]);
+            notes.warn(origin, &sent.entry, message);
         }
         let node = plant.network.nodes.get(from.0).map_or("", |it| &it.name);
         let base = visible(&format!("{node}/{}", sent.name));
+        let node_name = |node: NodeIndex| plant.network.nodes.get(node.0).map_or("", |it| &it.name);
         for message in 0..sent.frames.len() {
-            let wanted = match sent.frames.len() {
+            let of_message = match sent.frames.len() {
                 1 => base.clone(),
                 _ => format!("{base} #{}", message + 1),
             };
-            frames.push(SentFrames {
-                group: index,
-                message,
-                name: unique(wanted, &mut names),
-                destinations: destinations.clone(),
-            });
+            for (port, destinations) in &by_port {
+                let wanted = match by_port.len() {
+                    1 => of_message.clone(),
+                    _ => format!("{of_message} via {}", node_name(*port)),
+                };
+                let receivers: Vec<&str> =
+                    destinations.iter().map(|it| node_name(it.node)).collect();
+                flows += destinations.len();
+                if flows > MOST_FLOWS {
+                    return Err(too_many(plant));
+                }
+                frames.push(SentFrames {
+                    group: index,
+                    message,
+                    name: names.unique(wanted, &receivers),
+                    // The parts of one message would not be forwarded as a message to the group is.
+                    multicast: sent.multicast.filter(|_| by_port.len() == 1),
+                    destinations: destinations.clone(),
+                });
+            }
         }
     }
     paths.check(plant, groups, readers)?;
@@ -115,11 +154,17 @@ fn destinations(
 ) -> Vec<Destination> {
     let from = sent.instance.node;
     let mut reason = "listens at the address, and reads none of these messages";
-    if is_multicast(&sent.address) && plant.multicast == PlantMulticast::Flooded {
+    let is_flooded = plant.multicast == PlantMulticast::Flooded || sent.multicast.is_none();
+    if is_multicast(&sent.address) && is_flooded {
         let nodes = plant.network.nodes.iter().enumerate();
         let hosts = nodes.filter(|(_, node)| node.kind == NodeKind::Host);
         listeners.extend(hosts.map(|(index, _)| NodeIndex(index)));
-        reason = "gets the frames because multicast is flooded";
+        reason = match plant.multicast {
+            PlantMulticast::Flooded => "gets the frames because multicast is flooded",
+            PlantMulticast::Filtered => {
+                "gets the frames because bridges forward this address to all ports"
+            }
+        };
     }
     listeners.extend(readers.keys());
     listeners.remove(&from);
@@ -137,15 +182,40 @@ fn destinations(
     destinations.collect()
 }
 
-/// Returns a name that no other flow has.
-fn unique(wanted: String, names: &mut BTreeSet<String>) -> String {
-    let mut name = wanted.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{wanted} ({number})");
-        number += 1;
+/// Names of applications and flows.
+#[derive(Default)]
+struct Names {
+    used: HashSet<String>,
+    /// Next number behind each name that is used already.
+    numbers: HashMap<String, u64>,
+}
+
+impl Names {
+    /// Returns a name for an application with which neither itself nor its flows to several receivers have the name of another one.
+    fn unique(&mut self, wanted: String, receivers: &[&str]) -> String {
+        let mut name = wanted.clone();
+        loop {
+            let mut own = vec![name.clone()];
+            if receivers.len() > 1 {
+                own.extend(receivers.iter().map(|to| format!("{name} \u{2192} {to}")));
+            }
+            if own.iter().all(|it| !self.used.contains(it)) {
+                self.used.extend(own);
+                return name;
+            }
+            let number = self.numbers.entry(wanted.clone()).or_insert(2);
+            name = format!("{wanted} ({number})");
+            *number += 1;
+        }
     }
-    name
+}
+
+/// Refuses configurations with too many flows.
+fn too_many(plant: &PlantFile) -> PlantError {
+    let message = format!("the messages have more than {MOST_FLOWS} receivers together");
+    let help = "make scenarios of parts of the plant: left_out = true in [[writer_groups]] leaves messages out";
+    let place = plant.place("devices").unwrap_or(0);
+    PlantError::Network(plant.errors_at(vec![(place..place, message, Some(help.to_owned()))]))
 }
 
 /// Paths that are not known.

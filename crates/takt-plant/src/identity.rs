@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use takt_link::{Address, MacAddress};
+use takt_scenario::GroupAddress;
 use takt_ua::structures::{
     DataSetReaderDataType, DatagramDataSetReaderTransportDataType,
     DatagramWriterGroupTransport2DataType, NetworkAddressUrlDataType, WriterGroupDataType,
@@ -91,6 +92,28 @@ pub(crate) fn is_multicast(address: &Address) -> bool {
     }
 }
 
+/// Returns the group of receivers of an address. `None` for an address of one receiver, and for a group that bridges forward to all
+/// ports.
+pub(crate) fn multicast_group(address: &Address) -> Option<GroupAddress> {
+    match address {
+        Address::Ethernet { host, .. } => GroupAddress::parse(&host.to_string()),
+        Address::Udp { host, .. } => GroupAddress::parse(host),
+        _ => None,
+    }
+}
+
+/// Returns true if bridges forward frames to the group `sent` towards a receiver that listens at `heard`: also to another port of UDP,
+/// which bridges do not know, and to another IP address with the same Ethernet group.
+pub(crate) fn joins(heard: &Address, sent: &Address) -> bool {
+    let ethernet = |address| multicast_group(address).map(GroupAddress::ethernet);
+    let tag = |address: &Address| match address {
+        Address::Ethernet { vlan, .. } => vlan.map(|tag| tag.id),
+        _ => None,
+    };
+    let same_vlan = |(heard, sent)| heard == sent;
+    ethernet(heard) == ethernet(sent) && tag(heard).zip(tag(sent)).is_none_or(same_vlan)
+}
+
 /// Returns true if messages to an address never leave their host.
 pub(crate) fn stays_on_host(address: &Address) -> bool {
     match address {
@@ -152,6 +175,41 @@ mod tests {
             "opc.eth://01-00-5E-00-00-01:5.6"
         ));
         assert!(!hears(group, "opc.udp://239.0.0.1:4840"));
+    }
+
+    #[test]
+    fn bridges_know_groups_and_no_ports() {
+        let address = |text: &str| text.parse::<Address>().unwrap();
+        let joins = |heard: &str, sent: &str| super::joins(&address(heard), &address(sent));
+        assert!(joins(
+            "opc.udp://239.0.0.1:4841",
+            "opc.udp://239.0.0.1:4840"
+        ));
+        assert!(joins(
+            "opc.udp://239.128.0.1:4840",
+            "opc.udp://239.0.0.1:4840"
+        ));
+        assert!(!joins(
+            "opc.udp://239.0.0.2:4840",
+            "opc.udp://239.0.0.1:4840"
+        ));
+        assert!(joins(
+            "opc.eth://01-00-5E-00-00-01",
+            "opc.eth://01-00-5E-00-00-01:5.6"
+        ));
+        assert!(!joins(
+            "opc.eth://01-00-5E-00-00-01:7",
+            "opc.eth://01-00-5E-00-00-01:5.6"
+        ));
+        for (text, group) in [
+            ("opc.udp://[ff15::7]:4840", Some("ff15::7")),
+            ("opc.eth://01-00-5E-00-00-01:5.6", Some("01-00-5E-00-00-01")),
+            ("opc.udp://224.0.0.22:4840", None),
+            ("opc.eth://02-00-5E-00-00-01", None),
+        ] {
+            let found = multicast_group(&address(text)).map(|it| it.to_string());
+            assert_eq!(found.as_deref(), group, "{text}");
+        }
     }
 
     #[test]

@@ -96,10 +96,12 @@ mod payload;
 mod plant;
 mod receivers;
 mod routes;
+mod security;
 mod sent;
 mod timing;
 mod wake_up;
 mod write;
+mod write_application;
 
 pub use configuration::{PlantConfiguration, ValueOrigin};
 pub use error::{ConfigurationFault, PlantError};

@@ -10,6 +10,7 @@ use takt_ua::structures::{
 
 use crate::identity::ip_headers;
 use crate::length::{MessageLength, check_fields, lengths};
+use crate::security::GroupSecurity;
 
 /// Payload of an Ethernet frame in bytes (IEEE 802.3, 3.2.7).
 const MTU: usize = 1500;
@@ -62,6 +63,13 @@ pub(crate) fn frames(
         if size.0 > MTU as u64 {
             return Err(too_long(size.0, MTU));
         }
+        let security = GroupSecurity::of(group.security_mode).bytes();
+        if payload <= security {
+            return Err(Refused::new(
+                format!("has a payload of {payload} B, and security alone has {security} B"),
+                format!("Write the payload with all headers at {place}"),
+            ));
+        }
         return Ok(vec![FrameLength {
             payload,
             parts: place,
@@ -105,6 +113,15 @@ pub(crate) fn frames(
         size => size as usize,
     };
     let limit = (MTU - headers).min(configured);
+    // Messages of an interval are those of one writer each, or one of all.
+    let writers = match lengths.len() {
+        1 => group
+            .data_set_writers
+            .iter()
+            .filter(|it| it.enabled)
+            .count(),
+        _ => 1,
+    };
     let frames = lengths.into_iter().map(|length| {
         let message = length.longest + length.security;
         if message > limit {
@@ -112,7 +129,7 @@ pub(crate) fn frames(
         }
         Ok(FrameLength {
             payload: u32::try_from(message + headers).unwrap_or(u32::MAX),
-            parts: parts(length, headers),
+            parts: parts(length, headers, writers),
         })
     });
     frames.collect()
@@ -149,8 +166,12 @@ fn too_long(length: u64, limit: usize) -> Refused {
     )
 }
 
-fn parts(length: MessageLength, headers: usize) -> String {
-    let mut parts = vec![format!("key frame {} B", length.key_frame)];
+fn parts(length: MessageLength, headers: usize, writers: usize) -> String {
+    let mut parts = Vec::new();
+    if writers > 1 {
+        parts.push(format!("{writers} DataSetWriters"));
+    }
+    parts.push(format!("key frame {} B", length.key_frame));
     if length.longest > length.key_frame {
         parts.push(format!("longest message {} B", length.longest));
     }

@@ -21,7 +21,7 @@ pub struct PlantScenario {
     pub text: String,
     /// The scenario.
     pub file: ScenarioFile,
-    /// Messages, one for each receiving node.
+    /// Messages, one for each receiving node. Those of an application follow each other.
     pub flows: Vec<PlantFlow>,
     /// Values that no file states.
     pub assumptions: Vec<PlantAssumption>,
@@ -29,10 +29,10 @@ pub struct PlantScenario {
     pub warnings: Vec<PlantWarning>,
 }
 
-/// Frames from one node to another.
+/// Frames from one node to another. On links that several have in common, they are the same frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlantFlow {
-    /// Name of the application in the scenario.
+    /// Name of the application in the scenario; that of all nodes that receive the same frames.
     pub application: String,
     /// Name of the WriterGroup from the outside in, without control characters.
     pub writer_group: String,
@@ -114,7 +114,7 @@ fn flows(writer: &ScenarioWriter<'_>) -> Vec<PlantFlow> {
             let readers = destination.readers.iter();
             let readers = readers.filter_map(|index| writer.readers.get(*index));
             flows.push(PlantFlow {
-                application: writer.name(frames, destination),
+                application: frames.name.clone(),
                 writer_group: visible(&sent.entry),
                 origin: sent.place.origin(sent.instance.configuration, &[]),
                 publisher: name(sent.instance.node),

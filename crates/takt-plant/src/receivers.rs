@@ -8,7 +8,7 @@ use takt_ua::structures::{DataSetWriterDataType, UadpDataSetWriterMessageDataTyp
 
 use crate::agreement::disagreements;
 use crate::heard::HeardReader;
-use crate::identity::{PublisherKey, hears};
+use crate::identity::{PublisherKey, hears, joins};
 use crate::lines::Step;
 use crate::notes::Notes;
 use crate::sent::{SentGroup, named};
@@ -18,8 +18,27 @@ use crate::sent::{SentGroup, named};
 pub(crate) struct Receivers {
     /// Readers of each group by their nodes, as indexes.
     pub(crate) readers: Vec<BTreeMap<NodeIndex, BTreeSet<usize>>>,
-    /// Nodes that listen at the address of each group, also those that read nothing of it.
+    /// Nodes to which bridges forward the frames of each group, because they listen at its address, also those that read nothing of it.
     pub(crate) listeners: Vec<BTreeSet<NodeIndex>>,
+}
+
+impl Receivers {
+    /// Lets the frames of all groups with the same multicast group and VLAN go to the same nodes: bridges tell them apart by nothing else.
+    fn join_groups(&mut self, groups: &[SentGroup<'_>]) {
+        let key = |sent: &SentGroup<'_>| Some((sent.multicast?.ethernet(), sent.vlan.value));
+        let mut all: HashMap<([u8; 6], u16), BTreeSet<NodeIndex>> = HashMap::new();
+        for ((sent, listeners), readers) in groups.iter().zip(&self.listeners).zip(&self.readers) {
+            if let Some(key) = key(sent) {
+                let nodes = all.entry(key).or_default();
+                nodes.extend(listeners.iter().chain(readers.keys()));
+            }
+        }
+        for (sent, listeners) in groups.iter().zip(&mut self.listeners) {
+            if let Some(nodes) = key(sent).and_then(|key| all.get(&key)) {
+                listeners.clone_from(nodes);
+            }
+        }
+    }
 }
 
 /// Finds the readers of all groups, and notes readers and writers that find nothing, and those that do not agree.
@@ -44,7 +63,10 @@ pub(crate) fn receivers(
     for sent in groups {
         let listeners = of_address.entry(&sent.address).or_insert_with(|| {
             let hearing = by_address.iter();
-            let hearing = hearing.filter(|(address, _)| hears(address, &sent.address));
+            let hearing = hearing.filter(|(address, _)| match sent.multicast {
+                Some(_) => joins(address, &sent.address),
+                None => hears(address, &sent.address),
+            });
             hearing.flat_map(|(_, nodes)| nodes).copied().collect()
         });
         found.listeners.push(listeners.clone());
@@ -81,6 +103,7 @@ pub(crate) fn receivers(
         }
         found.readers.push(nodes);
     }
+    found.join_groups(groups);
     for (heard, _) in readers.iter().zip(is_read).filter(|(_, is_read)| !is_read) {
         notes.warn(heard.origin.clone(), &heard.entry, unread(heard, groups));
     }

@@ -5,18 +5,19 @@ use std::collections::HashSet;
 use takt_link::Address;
 use takt_pubsub::check::{MistakeSeverity, check};
 use takt_scenario::toml_text::visible;
-use takt_scenario::{Duration, PlantFile, PlantWriterGroup};
+use takt_scenario::{Duration, GroupAddress, PlantFile, PlantWriterGroup};
 use takt_ua::structures::{
     PubSubConnectionDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
 
 use crate::configuration::{PlantConfiguration, ValueOrigin};
 use crate::error::{ConfigurationFault, PlantError};
-use crate::identity::{PublisherKey, address_of_group, publisher, stays_on_host};
+use crate::identity::{PublisherKey, address_of_group, multicast_group, publisher, stays_on_host};
 use crate::instances::Instance;
 use crate::lines::Step;
 use crate::notes::Notes;
 use crate::payload::{FrameLength, Refused, frames};
+use crate::security::GroupSecurity;
 use crate::timing::{Launch, picoseconds};
 
 /// A WriterGroup that sends frames.
@@ -32,6 +33,11 @@ pub(crate) struct SentGroup<'a> {
     /// Name of the group, or its number.
     pub(crate) name: String,
     pub(crate) address: Address,
+    /// File and line of the address.
+    pub(crate) address_by: ValueOrigin,
+    /// Group of receivers to which the frames go. `None` for one receiver, and for a group that bridges forward to all ports.
+    pub(crate) multicast: Option<GroupAddress>,
+    pub(crate) security: GroupSecurity,
     pub(crate) publisher: Option<PublisherKey>,
     pub(crate) frames: Vec<FrameLength>,
     pub(crate) cycle: Duration,
@@ -236,6 +242,7 @@ impl Reading<'_, '_> {
         let properties = properties.as_ref();
         let data_sets = &file.file.configuration.published_data_sets;
         let payload = properties.and_then(|it| Some((it.payload?, self.by(it))));
+        let security = GroupSecurity::of(group.security_mode);
         let frames = frames(connection, group, data_sets, &address, payload)?;
         let offset = self.offset(known, &settings, properties);
         let launch = Launch::of(group, &settings, cycle);
@@ -248,6 +255,9 @@ impl Reading<'_, '_> {
             entry: known.entry.clone(),
             name: known.name.clone(),
             publisher: publisher(&connection.publisher_id),
+            address_by: known.address_origin(),
+            multicast: multicast_group(&address),
+            security,
             address,
             frames,
             cycle,
@@ -304,13 +314,7 @@ impl Reading<'_, '_> {
         address: &Address,
         properties: Option<&PlantWriterGroup>,
     ) -> (Stated<u16>, Stated<u8>) {
-        let file = known.instance.configuration;
-        let steps = [
-            Step::Key("connections"),
-            Step::Index(known.place.connection),
-            Step::Key("address"),
-        ];
-        let of_address = file.origin(&steps).to_string();
+        let of_address = known.address_origin().to_string();
         let tag = match address {
             Address::Ethernet { vlan, .. } => *vlan,
             _ => None,
@@ -374,6 +378,17 @@ struct Known<'a> {
     place: GroupPlace,
     entry: String,
     name: String,
+}
+
+impl Known<'_> {
+    /// Returns the place of the connection's address.
+    fn address_origin(&self) -> ValueOrigin {
+        self.instance.configuration.origin(&[
+            Step::Key("connections"),
+            Step::Index(self.place.connection),
+            Step::Key("address"),
+        ])
+    }
 }
 
 impl<T> Stated<T> {

@@ -6,9 +6,8 @@ use takt_scenario::toml_text::{quoted, visible};
 use takt_scenario::{ClockModel, Duration, Node, NodeIndex, NodeKind, PlantFile, WrittenTable};
 
 use crate::configuration::PlantConfiguration;
-use crate::flow::{Destination, SentFrames};
+use crate::flow::SentFrames;
 use crate::heard::HeardReader;
-use crate::lines::Step;
 use crate::notes::Notes;
 use crate::sent::SentGroup;
 use crate::wake_up::{PROCESSING, WAKE_UP, device_of, later, wake_up};
@@ -42,11 +41,11 @@ impl ScenarioWriter<'_> {
     }
 
     /// Returns `plant.toml:7`.
-    fn line(&self, line: usize) -> String {
+    pub(crate) fn line(&self, line: usize) -> String {
         format!("{}:{line}", visible(self.plant.file_name()))
     }
 
-    fn node_name(&self, node: NodeIndex) -> &str {
+    pub(crate) fn node_name(&self, node: NodeIndex) -> &str {
         self.plant
             .network
             .nodes
@@ -259,117 +258,6 @@ impl ScenarioWriter<'_> {
             Some((time, by)) => writeln!(to, ", with processing_time {time}, {by}"),
             None => writeln!(to),
         }
-    }
-
-    fn write_frames(&mut self, to: &mut String, index: usize) -> std::fmt::Result {
-        let Some(frames) = self.frames.get(index) else {
-            return Ok(());
-        };
-        let Some(sent) = self.groups.get(frames.group) else {
-            return Ok(());
-        };
-        for destination in &frames.destinations {
-            self.write_application(to, frames, sent, destination)?;
-        }
-        Ok(())
-    }
-
-    fn write_application(
-        &self,
-        to: &mut String,
-        frames: &SentFrames,
-        sent: &SentGroup<'_>,
-        destination: &Destination,
-    ) -> std::fmt::Result {
-        let file = sent.instance.configuration;
-        let origin = |steps: &[Step<'_>]| sent.place.origin(file, steps);
-        let device = self.plant.devices.get(sent.instance.device);
-        let device = device.map_or(0, |it| self.plant.line(it.span.start));
-        let Some(frame) = sent.frames.get(frames.message) else {
-            return Ok(());
-        };
-        let part = match sent.frames.len() {
-            1 => String::new(),
-            count => format!(", NetworkMessage {} of {count}", frames.message + 1),
-        };
-        writeln!(
-            to,
-            "[[applications]] # {}: WriterGroup {}{part}",
-            origin(&[]),
-            visible(&sent.entry)
-        )?;
-        writeln!(to, "name = {}", quoted(&self.name(frames, destination)))?;
-        writeln!(
-            to,
-            "publisher = {} # {}",
-            quoted(self.node_name(sent.instance.node)),
-            self.line(device)
-        )?;
-        writeln!(
-            to,
-            "subscriber = {} # {}",
-            quoted(self.node_name(destination.node)),
-            self.received_by(destination)
-        )?;
-        if let Some(path) = &destination.path {
-            let names: Vec<String> = path.iter().map(|it| quoted(self.node_name(*it))).collect();
-            writeln!(to, "path = [{}]", names.join(", "))?;
-        }
-        let interval = [Step::Key("publishing_interval")];
-        writeln!(to, "cycle = \"{}\" # {}", sent.cycle, origin(&interval))?;
-        writeln!(
-            to,
-            "offset = \"{}\" # {}",
-            sent.offset.value, sent.offset.by
-        )?;
-        if let Some(launch) = sent.launch {
-            let phase = launch.phase(sent.cycle, sent.offset.value);
-            writeln!(
-                to,
-                "txtime = true # LaunchTimes: {} after the message is made",
-                launch.ahead
-            )?;
-            writeln!(
-                to,
-                "phases = {{ subscriber = 0, user = 0, publisher = \"{phase}\" }}"
-            )?;
-        }
-        writeln!(
-            to,
-            "payload = \"{} B\" # {}",
-            frame.payload,
-            visible(&frame.parts)
-        )?;
-        writeln!(to, "vlan = {} # {}", sent.vlan.value, sent.vlan.by)?;
-        writeln!(to, "pcp = {} # {}\n", sent.pcp.value, sent.pcp.by)
-    }
-
-    /// Returns the name of the application for a destination.
-    pub(crate) fn name(&self, frames: &SentFrames, destination: &Destination) -> String {
-        match frames.destinations.len() {
-            1 => frames.name.clone(),
-            _ => format!("{} to {}", frames.name, self.node_name(destination.node)),
-        }
-    }
-
-    /// Returns the readers at a destination, or the reason why it gets the frames.
-    fn received_by(&self, destination: &Destination) -> String {
-        /// More names would make a long line.
-        const SHOWN: usize = 3;
-        let readers = destination.readers.iter();
-        let readers = readers.filter_map(|index| self.readers.get(*index));
-        let mut names: Vec<String> = readers
-            .map(|it| format!("{}: {}", it.origin, visible(&it.entry)))
-            .collect();
-        if names.is_empty() {
-            return destination.reason.to_owned();
-        }
-        if names.len() > SHOWN {
-            let more = names.len() - SHOWN;
-            names.truncate(SHOWN);
-            names.push(format!("and {more} more"));
-        }
-        names.join(", ")
     }
 
     fn write_bounds(&mut self, to: &mut String) -> std::fmt::Result {

@@ -213,11 +213,15 @@ impl NetworkPlan {
                 && let Some(device) = node.devices.get(index)
             {
                 let device = device.name.clone();
-                node.forwarding.push(ForwardingEntry {
+                let entry = ForwardingEntry {
                     address,
                     vlan,
                     device,
-                });
+                };
+                // Applications may share a group.
+                if !address.is_group() || !node.forwarding.contains(&entry) {
+                    node.forwarding.push(entry);
+                }
             }
         }
         if let (Some(from), Some(to)) = (from, to) {

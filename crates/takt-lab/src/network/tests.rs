@@ -309,6 +309,41 @@ fn messages_to_several_subscribers_are_replicated_by_bridges() {
     assert_eq!(ends.collect::<Vec<_>>(), expected);
 }
 
+/// Applications that share a group share the entries.
+#[test]
+fn a_shared_group_has_one_entry_at_a_port() {
+    let text = r#"
+        version = 1
+        topology = { kind = "star", hosts = 3 }
+        [[applications]]
+        name = "one"
+        publisher = "host1"
+        subscribers = ["host2", "host3"]
+        group = "239.0.0.1"
+        cycle = "1 ms"
+        payload = "100 B"
+        [[applications]]
+        name = "other"
+        publisher = "host2"
+        subscribers = ["host1", "host3"]
+        group = "239.0.0.1"
+        cycle = "1 ms"
+        payload = "100 B"
+        "#;
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let plan = NetworkPlan::of(&scenario).unwrap();
+    let commands = plan
+        .nodes
+        .iter()
+        .flat_map(|node| forwarding_commands(node, true));
+    let mut commands: Vec<String> = commands.map(|it| it.to_string()).collect();
+    commands.sort_unstable();
+    let expected = ["eth0", "eth1", "eth2"].map(|port| {
+        format!("bridge mdb add dev bridge0 port {port} grp 01:00:5e:00:00:01 permanent vid 1")
+    });
+    assert_eq!(commands, expected);
+}
+
 #[test]
 fn names_of_captures_are_safe_and_unique() {
     let text = r#"

@@ -11,4 +11,5 @@ mod faults;
 mod hostile;
 mod payload;
 mod readers;
+mod receivers;
 mod support;

@@ -92,6 +92,13 @@ data_set_name = \"Data\"
     assert_eq!(made.flows.len(), 1);
     // A second DataSetWriterId, the sizes of both, and a second DataSetMessage.
     assert_eq!(made.flows[0].payload, 19 + 15 + 2 + 4 + 5 + 2 + 15);
+    assert!(
+        made.flows[0]
+            .parts
+            .starts_with("2 DataSetWriters, key frame "),
+        "{:?}",
+        made.flows
+    );
     let apart = shared.replace(
         "uadp = { ",
         "uadp = { data_set_ordering = \"AscendingWriterIdSingle\", ",

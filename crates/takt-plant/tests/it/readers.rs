@@ -1,7 +1,5 @@
 //! Readers by their identity, and receivers by their address.
 
-use takt_scenario::Scenario;
-
 use crate::support::{PLANT, READER, WRITER, configuration, made, made_of};
 
 fn warnings(writer: &str, reader: &str) -> Vec<String> {
@@ -117,23 +115,6 @@ fn differences_are_named() {
             "{writer}{reader}"
         );
     }
-}
-
-#[test]
-fn one_configuration_may_run_on_several_devices() {
-    let plant = "version = 1
-topology = { kind = \"star\", hosts = 3 }
-devices = [
-    { node = \"host1\", configurations = [\"a.toml\"] },
-    { node = \"host2\", configurations = [\"b.toml\"] },
-    { node = \"host3\", configurations = [\"b.toml\"] },
-]
-";
-    let made = made(plant, &[("a.toml", WRITER), ("b.toml", READER)]).unwrap();
-    let scenario = Scenario::parse(&made.text, "scenario.toml").unwrap();
-    let receivers: Vec<&str> = made.flows.iter().map(|it| it.subscriber.as_str()).collect();
-    assert_eq!(receivers, ["host2", "host3"]);
-    assert_eq!(scenario.flows().len(), 2);
 }
 
 #[test]

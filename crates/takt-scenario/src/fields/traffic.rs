@@ -72,7 +72,7 @@ pub(crate) const APPLICATION: Shape = Shape {
         may(
             "group",
             Kind::Text,
-            "Ethernet group to which messages are sent, but not back; by default each application has one of its own, from 01-00-5E-00-54-01 on.",
+            "Group of receivers to which messages are sent, but not back: of Ethernet (01-00-5E-00-54-01) or IP (239.0.0.1). By default each application has an Ethernet group of its own, from 01-00-5E-00-54-01 on. Applications share a group of a VLAN only if bridges forward all of their messages to the same ports.",
         ),
         may("vlan", VLAN, "VLAN; by default 1."),
         may(
@@ -131,12 +131,12 @@ const SECURITY: Shape = Shape {
         may(
             "protect",
             Kind::Duration,
-            "Processor time of a sender for each message: the message is handed on that much later; by default 0.",
+            "Processor time of a sender for each message: the message is handed on that much later; by default 0, as always with `None`.",
         ),
         may(
             "verify",
             Kind::Duration,
-            "Processor time of a receiver for each message: the application has the message that much later; by default 0.",
+            "Processor time of a receiver for each message: the application has the message that much later; by default 0, as always with `None`.",
         ),
     ],
     of_kinds: &[],

@@ -1,6 +1,6 @@
 //! Sources of traffic: PubSub applications and other traffic.
 
-use super::NodeIndex;
+use super::{GroupAddress, NodeIndex};
 use crate::Frame;
 use crate::quantity::{Duration, Rate, Share};
 
@@ -25,8 +25,10 @@ pub struct Application {
     pub writers: Vec<u32>,
     /// Security of the messages.
     pub security: MessageSecurity,
-    /// Ethernet group to which messages are sent: the first byte is odd.
+    /// Ethernet group to which messages are sent: the first byte is odd. It is that of [`Application::written_group`] if there is one.
     pub group: [u8; 6],
+    /// Group that the file has for the messages. `None` for a default one.
+    pub written_group: Option<GroupAddress>,
     /// Ethernet group to which a loopback sends messages back.
     pub return_group: [u8; 6],
     /// VLAN, 1 to 4094.

@@ -1,6 +1,7 @@
 //! The parts of a scenario.
 
 mod application;
+mod group;
 mod node;
 mod options;
 
@@ -9,6 +10,7 @@ pub use application::{
     Application, ApplicationReceiver, ArrivalBound, CrossTraffic, MessageSecurity, Pattern, Phases,
     SecurityMode,
 };
+pub use group::GroupAddress;
 pub use node::{ClockModel, Distribution, Histogram, HistogramError, Link, Node, NodeKind, Port};
 pub use options::{
     Analysis, BoundsModel, BoundsOptions, LowerPriority, Measure, SimulationOptions,

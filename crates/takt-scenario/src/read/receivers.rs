@@ -193,7 +193,7 @@ impl Reader<'_> {
     }
 
     /// Returns the node that a port belongs to, and the one at the other end of its link.
-    fn ends(&self, port: PortIndex) -> (NodeIndex, NodeIndex) {
+    pub(super) fn ends(&self, port: PortIndex) -> (NodeIndex, NodeIndex) {
         let ends = self.links[port.0 / 2].ends;
         (ends[port.0 % 2], ends[1 - port.0 % 2])
     }

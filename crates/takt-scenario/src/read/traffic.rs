@@ -1,7 +1,5 @@
 //! Applications and cross traffic, and their flows.
 
-use std::collections::HashMap;
-
 use super::{NamedFlow, Reader};
 use crate::discipline::Queue;
 use crate::document::{Item, Table};
@@ -38,10 +36,14 @@ fn security(item: &Item) -> MessageSecurity {
             ..MessageSecurity::default()
         };
     };
-    MessageSecurity {
-        mode: table.get("mode").map_or(SecurityMode::None, mode),
-        protect: table.quantity("protect").unwrap_or_default(),
-        verify: table.quantity("verify").unwrap_or_default(),
+    match table.get("mode").map_or(SecurityMode::None, mode) {
+        // A sweep over modes keeps the times.
+        SecurityMode::None => MessageSecurity::default(),
+        mode => MessageSecurity {
+            mode,
+            protect: table.quantity("protect").unwrap_or_default(),
+            verify: table.quantity("verify").unwrap_or_default(),
+        },
     }
 }
 
@@ -51,12 +53,11 @@ impl Reader<'_> {
         let tables = || document.tables("applications");
         self.distinct("applications", tables().map(|(_, table)| table));
         let (mut applications, mut flows) = (Vec::new(), Vec::new());
-        let mut groups = HashMap::new();
         for (item, table) in tables() {
             let Some(mut application) = self.application(item, table) else {
                 continue;
             };
-            self.groups(&mut application, applications.len(), table, &mut groups);
+            self.groups(&mut application, applications.len(), table);
             let id = ApplicationIndex(applications.len());
             flows.extend(self.flows_of(id, &application, item, table));
             applications.push(application);
@@ -87,59 +88,13 @@ impl Reader<'_> {
             writers: writers.unwrap_or_default(),
             security,
             group: default_group(0),
+            written_group: None,
             return_group: default_group(0),
             vlan: table.integer("vlan").unwrap_or(1),
             pcp: table.integer("pcp").unwrap_or(3),
             txtime: None,
             immediate: table.boolean("immediate").unwrap_or(false),
         })
-    }
-
-    /// Sets the Ethernet groups of an application. `known` are those of the applications before, in their VLANs, each with the name of
-    /// its application, and true if it is written in the file.
-    fn groups(
-        &mut self,
-        application: &mut Application,
-        index: usize,
-        table: &Table,
-        known: &mut HashMap<([u8; 6], u16), (String, bool)>,
-    ) {
-        let item = table.get("group");
-        let written = item.and_then(|item| self.group(item));
-        application.group = written.unwrap_or(default_group(2 * index + 1));
-        application.return_group = default_group(2 * index + 2);
-        // Bridges forward a group of a VLAN along one tree.
-        let back = application.receiver.loopback().is_some();
-        let groups = std::iter::once((application.group, written.is_some()));
-        let groups = groups.chain(back.then_some((application.return_group, false)));
-        for (group, is_written) in groups {
-            let own = (application.name.clone(), is_written);
-            let of = known.insert((group, application.vlan), own);
-            // Groups that nobody chose are different for the first 32 767 applications.
-            let of = of.filter(|(_, known)| *known || is_written);
-            if let (Some((other, _)), Some(item)) = (of, item.or(table.get("name"))) {
-                let message = format!("the messages of `{other}` have this group in this VLAN");
-                self.problem(message, &item.span);
-            }
-        }
-    }
-
-    fn group(&mut self, item: &Item) -> Option<[u8; 6]> {
-        let text = item.text()?;
-        let bytes = text.split(['-', ':']).map(|byte| {
-            let is_hex = byte.len() == 2 && byte.chars().all(|c| c.is_ascii_hexdigit());
-            u8::from_str_radix(byte, 16).ok().filter(|_| is_hex)
-        });
-        let bytes = bytes.collect::<Option<Vec<u8>>>();
-        let bytes = bytes.and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
-        // IEEE 802, 8.2.2: the lowest bit of the first byte tells groups from single addresses.
-        let group = bytes.filter(|bytes| bytes[0] & 1 == 1);
-        if group.is_none() {
-            let message =
-                format!("`{text}` is not an Ethernet group such as \"01-00-5E-00-54-01\"");
-            self.problem(message, &item.span);
-        }
-        group
     }
 
     /// Returns the field that is there, of several of which one must be.

@@ -215,6 +215,111 @@ fn writers_and_security_add_to_the_message() {
     assert_eq!(nodes.len(), 1);
 }
 
+/// A sweep from no security to some keeps the times, which count only with it.
+#[test]
+fn no_security_takes_no_time() {
+    let times = "protect = \"4 us\", verify = \"5 us\"";
+    let of = |mode: &str| {
+        let security = format!("security = {{ mode = \"{mode}\", {times} }}");
+        let scenario = parse(&format!("{SIZE}subscriber = \"host2\"\n{security}"));
+        let security = scenario.applications[0].security;
+        (security.protect, security.verify)
+    };
+    assert_eq!(of("None"), (Duration::ZERO, Duration::ZERO));
+    assert_eq!(of("Sign"), (Duration(4_000_000), Duration(5_000_000)));
+}
+
+/// Returns two applications with groups in line 11 and 18: from host1 and from host4.
+fn two(first: &str, second: &str) -> String {
+    let one = application(&format!("{SIZE}{first}"));
+    format!(
+        "{one}[[applications]]\nname = \"other\"\npublisher = \"host4\"\ncycle = \"1 ms\"\n{SIZE}{second}\n"
+    )
+}
+
+/// A bridge forwards a group to the same ports, whoever sends it.
+#[test]
+fn applications_share_a_group_if_bridges_forward_it_alike() {
+    let group = "group = \"01-00-5E-00-00-07\"";
+    let state = format!("subscribers = [\"host2\", \"host4\"]\n{group}");
+    // The default path goes by bridge3.
+    let path = "path = [\"host4\", \"bridge4\", \"bridge1\", \"bridge2\", \"host2\"]";
+    let other = format!("subscribers = [\"host1\", {{ node = \"host2\", {path} }}]\n{group}");
+    let scenario = Scenario::parse(&two(&state, &other), "test.toml").unwrap();
+    let groups = scenario.applications.iter().map(|it| it.group);
+    assert!(groups.into_iter().all(|it| it == [1, 0, 0x5E, 0, 0, 7]));
+    // host4 sends only to host1, but bridge1 also has an entry at the port to bridge2, for the messages of host1.
+    let one = format!("subscribers = [\"host1\"]\n{group}");
+    let error = Scenario::parse(&two(&state, &one), "test.toml").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "test.toml: line 18, column 9: `bridge1` forwards these messages to `bridge2` as well, because those of `state` have \
+         the same group and VLAN (choose another group, or name all receivers of the group as subscribers)"
+    );
+    // Another VLAN has entries of its own.
+    let apart = format!("{one}\nvlan = 7");
+    Scenario::parse(&two(&state, &apart), "test.toml").unwrap();
+    // So has another IP address, unless its Ethernet group is the same.
+    for (address, shares) in [("239.128.0.7", true), ("239.0.0.8", false)] {
+        let one = one.replace("01-00-5E-00-00-07", address);
+        let found = Scenario::parse(&two(&state, &one), "test.toml");
+        assert_eq!(found.is_err(), shares, "{address}");
+    }
+}
+
+/// A group that is the default one of another application.
+#[test]
+fn default_groups_are_shared_like_written_ones() {
+    let one = "subscribers = [\"host2\", \"host3\"]";
+    let of_first = "subscribers = [\"host1\"]\ngroup = \"01-00-5E-00-54-01\"";
+    let error = Scenario::parse(&two(one, of_first), "test.toml").unwrap_err();
+    assert!(
+        error.to_string().contains("have the same group and VLAN"),
+        "{error}"
+    );
+}
+
+#[test]
+fn mistakes_of_groups_have_their_place() {
+    for group in [
+        "239.0.0",
+        "02-00-00-00-00-01",
+        "FF-FF-FF-FF-FF-FF",
+        "224.0.0.1",
+    ] {
+        let found = mistake(&format!(
+            "{SIZE}subscriber = \"host2\"\ngroup = \"{group}\""
+        ));
+        assert!(
+            found.starts_with(&format!(
+                "line 11, column 9: `{group}` is not a group of receivers"
+            )),
+            "{found}"
+        );
+    }
+}
+
+/// Results have one row for each flow, found by its name.
+#[test]
+fn flows_have_different_names() {
+    let text = two(
+        "subscribers = [\"host2\", \"host3\"]",
+        "subscriber = \"host1\"",
+    );
+    for name in ["state \u{2192} host2", "state \u{2192} host3"] {
+        let text = text.replace("\"other\"", &format!("\"{name}\""));
+        let error = Scenario::parse(&text, "test.toml").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "test.toml: line 12, column 8: there are two flows named `{name}` (choose another name)"
+            )
+        );
+    }
+    let text = text.replace("\"other\"", "\"state \u{2192} host4\"");
+    Scenario::parse(&text, "test.toml").unwrap();
+}
+
 #[test]
 fn mistakes_of_messages_have_their_place() {
     let of = |fields: &str| mistake(&format!("subscriber = \"host2\"\n{fields}"));

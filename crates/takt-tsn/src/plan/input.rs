@@ -1,7 +1,8 @@
 //! Input of a plan: a port with its discipline and its flows, from a scenario or from options.
 
 use takt_scenario::{
-    Discipline, Duration, FlowSource, Frame, NodeIndex, NodeKind, PortIndex, Rate, Scenario,
+    Discipline, Duration, FlowSource, Frame, GroupAddress, NodeIndex, NodeKind, PortIndex, Rate,
+    Scenario,
 };
 
 /// A port to be planned.
@@ -26,17 +27,17 @@ pub struct PortInput {
     pub marked: Vec<u8>,
     /// VLANs of the flows that leave or enter by the port, ascending.
     pub vlans: Vec<u16>,
-    /// Messages to several subscribers that a bridge forwards to the port. Empty for hosts.
+    /// Groups of receivers that a bridge forwards to the port. Empty for hosts.
     pub groups: Vec<ForwardedGroup>,
 }
 
-/// Ethernet group of an application that a bridge forwards to some ports only: those on the way to its subscribers.
+/// Group of receivers whose messages a bridge forwards to some ports only: those on the way to its subscribers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardedGroup {
-    /// Name of the application.
-    pub application: String,
+    /// Names of the applications that send to it, in the order of the scenario.
+    pub applications: Vec<String>,
     /// Address.
-    pub address: [u8; 6],
+    pub address: GroupAddress,
     /// VLAN of the messages.
     pub vlan: u16,
 }
@@ -147,19 +148,36 @@ fn marked(scenario: &Scenario, node: NodeIndex, kind: NodeKind) -> Vec<u8> {
     (1..8).filter(differs).collect()
 }
 
-/// Returns the groups of messages to several subscribers that leave a bridge by a port.
+/// Returns the groups that a bridge forwards to a port: those that the file names, and those of messages to several subscribers.
 fn groups(scenario: &Scenario, port: PortIndex, kind: NodeKind) -> Vec<ForwardedGroup> {
+    let mut groups: Vec<ForwardedGroup> = Vec::new();
     let flows = scenario.flows().iter().filter(|_| kind == NodeKind::Bridge);
-    let here = flows.filter(|flow| flow.own_ports().contains(&port));
-    let groups = here.filter_map(|flow| {
-        let application = scenario.applications.get(flow.source.application()?.0)?;
-        (application.receiver.nodes().len() > 1).then(|| ForwardedGroup {
-            application: application.name.clone(),
-            address: application.group,
-            vlan: application.vlan,
-        })
-    });
-    groups.collect()
+    for flow in flows.filter(|flow| flow.own_ports().contains(&port)) {
+        let (FlowSource::Publish(id) | FlowSource::Branch(id, _)) = flow.source else {
+            continue;
+        };
+        let Some(application) = scenario.applications.get(id.0) else {
+            continue;
+        };
+        let address = match application.written_group {
+            Some(written) => written,
+            None if application.receiver.nodes().len() > 1 => {
+                GroupAddress::Ethernet(application.group)
+            }
+            None => continue,
+        };
+        let name = application.name.clone();
+        let mut known = groups.iter_mut();
+        match known.find(|it| it.address == address && it.vlan == application.vlan) {
+            Some(known) => known.applications.push(name),
+            None => groups.push(ForwardedGroup {
+                applications: vec![name],
+                address,
+                vlan: application.vlan,
+            }),
+        }
+    }
+    groups
 }
 
 fn vlans(scenario: &Scenario, link: usize) -> Vec<u16> {

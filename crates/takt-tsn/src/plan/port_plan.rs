@@ -30,7 +30,7 @@ pub struct PortPlan {
     pub marked: Vec<u8>,
     /// VLANs of the flows.
     pub vlans: Vec<u16>,
-    /// Messages to several subscribers that the bridge forwards to the port.
+    /// Groups of receivers that the bridge forwards to the port.
     pub groups: Vec<ForwardedGroup>,
     /// Name of the bridge that has the interface as a port.
     pub bridge: String,

@@ -77,3 +77,33 @@ fn a_name_that_no_bridge_has_is_refused() {
     let error = plan_scenario(&scenario, &options).unwrap_err();
     assert_eq!(error, PlanError::InterfaceName("a bridge".to_owned()));
 }
+
+/// A written group is that of a real network, which a bridge floods without an entry. One entry is enough for all senders.
+#[test]
+fn written_groups_have_entries_for_one_subscriber_and_once_for_several_senders() {
+    let commands = |group: &str, subscribers: &str| {
+        let text = STAR
+            .replace("cycle", &format!("group = \"{group}\"\ncycle"))
+            .replace("vlan = 5\n", "")
+            .replace("[\"host2\", \"host4\"]", subscribers);
+        let scenario = Scenario::parse(&text, "star.toml").unwrap();
+        let plans = plan_scenario(&scenario, &PlanOptions::default()).unwrap();
+        let applications = plans.iter().flat_map(|plan| &plan.groups);
+        let applications = applications.map(|group| group.applications.clone());
+        let commands = plans.iter().flat_map(group_commands);
+        (
+            commands.map(|it| it.to_string()).collect::<Vec<_>>(),
+            applications.collect::<Vec<_>>(),
+        )
+    };
+    let entry = |port: &str, group: &str| {
+        format!("bridge mdb add dev bridge0 port {port} grp {group} permanent")
+    };
+    let (found, applications) = commands("01-00-5E-00-00-07", "[\"host3\"]");
+    assert_eq!(found, [entry("eth2", "01:00:5e:00:00:07")]);
+    assert_eq!(applications, [["state", "alone"]]);
+    // A bridge uses entries of IP groups only while there is a querier.
+    let (found, _) = commands("239.1.2.3", "[\"host3\"]");
+    let querier = "ip link set dev bridge0 type bridge mcast_querier 1";
+    assert_eq!(found, [querier.to_owned(), entry("eth2", "239.1.2.3")]);
+}

@@ -85,6 +85,71 @@ fn a_plant_has_bounds_that_no_simulation_exceeds() {
         .expect_success();
 }
 
+/// A panel that only listens: the frames of the press are one until the last bridge, which replicates them.
+#[test]
+fn a_message_to_two_devices_is_one_application() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let [press, robot, _, plant] = example(folder.path());
+    let panel = path(folder.path(), "panel.toml");
+    let text = fs::read_to_string(&robot).unwrap();
+    let namespaces = text.lines().find(|line| line.starts_with("namespaces"));
+    let readers = text.split_once("name = \"Press\"").unwrap().1;
+    let readers = format!(
+        "{}\n[[connections]]\nname = \"Press\"{readers}",
+        namespaces.unwrap()
+    );
+    fs::write(&panel, readers).unwrap();
+    let text = fs::read_to_string(&plant).unwrap();
+    let bridge = "[[nodes]]\nname = \"bridge1\"";
+    let text = text.replace(bridge, &format!("[[nodes]]\nname = \"panel\"\n\n{bridge}"));
+    let more = "[[links]]\nends = [\"bridge2\", \"panel\"]\nrate = \"100 Mbit/s\"\nlength = \"20 m\"\n\n\
+                [[devices]]\nnode = \"panel\"\nconfigurations = [\"panel.toml\"]\n";
+    fs::write(&plant, format!("{text}\n{more}")).unwrap();
+    let cell = path(folder.path(), "cell.toml");
+    let from = [
+        "scenario",
+        "from",
+        &press,
+        &robot,
+        &panel,
+        "--network",
+        &plant,
+    ];
+    let printed = sandbox
+        .run(&[&from[..], &["--output", &cell]].concat())
+        .expect_success();
+    assert!(
+        printed.contains("press \u{2192} robot, panel; key frame"),
+        "{printed}"
+    );
+    let bounds = sandbox.run(&["bounds", &cell]).expect_success();
+    for way in ["press/Press \u{2192} robot", "press/Press \u{2192} panel"] {
+        assert!(bounds.contains(way), "{bounds}");
+    }
+    assert!(!bounds.contains("infinite"), "{bounds}");
+    for model in ["linux", "ieee"] {
+        let arguments = [
+            "simulate",
+            &cell,
+            "--adversarial",
+            "--tries",
+            "30",
+            "--model",
+            model,
+        ];
+        // A delay above its bound is an error.
+        let _ = sandbox.run(&arguments).expect_success();
+    }
+    let plan = sandbox.run(&["tsn", "plan", &cell]).expect_success();
+    let entries = plan
+        .lines()
+        .filter(|line| line.starts_with("bridge mdb add"));
+    let of_press = entries.filter(|line| line.contains(" grp 01:00:5e:00:00:01 "));
+    // bridge1 to bridge2, and bridge2 to robot and panel.
+    assert_eq!(of_press.count(), 3, "{plan}");
+}
+
 #[test]
 fn mistakes_are_shown_in_the_network_file() {
     let sandbox = Sandbox::new();

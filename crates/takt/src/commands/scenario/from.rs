@@ -82,12 +82,19 @@ fn text(made: &PlantScenario) -> Vec<String> {
     let names = made.flows.iter().map(|it| it.application.chars().count());
     let width = names.max().unwrap_or(0);
     let mut lines: Vec<String> = Vec::new();
-    for flow in &made.flows {
+    // A frame that several nodes receive is one.
+    for flows in made
+        .flows
+        .chunk_by(|one, next| one.application == next.application)
+    {
+        let Some(flow) = flows.first() else {
+            continue;
+        };
         lines.push(format!(
             "{:width$}  {} B every {} at {}, VLAN {}, PCP {}",
             flow.application, flow.payload, flow.cycle, flow.offset, flow.vlan, flow.pcp
         ));
-        let way = format!("{} \u{2192} {}", flow.publisher, flow.subscriber);
+        let way = format!("{} \u{2192} {}", flow.publisher, receivers(flows));
         lines.push(format!("{:width$}  {way}; {}", "", flow.parts));
     }
     if !made.assumptions.is_empty() {
@@ -99,6 +106,19 @@ fn text(made: &PlantScenario) -> Vec<String> {
         lines.push(format!("  {}", assumption.advice));
     }
     lines
+}
+
+/// Returns the names of the receivers of an application.
+fn receivers(flows: &[PlantFlow]) -> String {
+    /// More names would hide the rest of the line.
+    const SHOWN: usize = 6;
+    let names = flows.iter().map(|it| it.subscriber.as_str());
+    let shown: Vec<&str> = names.take(SHOWN).collect();
+    let more = match flows.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Returns the scenario for programs.

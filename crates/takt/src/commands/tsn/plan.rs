@@ -11,9 +11,9 @@ pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
     let ports = ports::ports(&arguments.port)?;
     let mut options = ports::options(&arguments.port);
     if arguments.bridge.is_some() && ports.inputs.iter().all(|input| input.groups.is_empty()) {
-        let help =
-            "Only a port of a bridge to several subscribers has such commands: leave out --bridge.";
-        let message = "no planned port forwards messages to several subscribers";
+        let help = "Only a port of a bridge to several subscribers, or to a written `group`, has such commands: leave out --bridge.";
+        let message =
+            "no planned port forwards messages to several subscribers or to a written group";
         return Err(explain::with_help(message, help));
     }
     options.bridge.clone_from(&arguments.bridge);

@@ -66,8 +66,11 @@ fn classes(plan: &PortPlan) -> Vec<String> {
         lines.push(format!("# VLAN {}", vlans.join(" ")));
     }
     let groups = plan.groups.iter().map(|group| {
-        let address = group.address.map(|byte| format!("{byte:02X}")).join("-");
-        format!("# group {address}: {}", group.application)
+        format!(
+            "# group {}: {}",
+            group.address,
+            group.applications.join(", ")
+        )
     });
     lines.extend(groups);
     lines
