@@ -8,6 +8,7 @@
 )]
 
 mod names;
+mod plant;
 mod refusals;
 mod support;
 mod times;
