@@ -16,4 +16,15 @@ impl FlowSource {
             Self::Cross(_) => None,
         }
     }
+
+    /// Returns the Ethernet group to which Takt sends the messages of this flow: those of the first application go to
+    /// `01-00-5E-00-54-01`, those of its loopback to `01-00-5E-00-54-02`, and so on as the PublisherIds. `None` for cross traffic.
+    #[must_use]
+    pub const fn default_group(self) -> Option<[u8; 6]> {
+        let Some(id) = self.publisher_id() else {
+            return None;
+        };
+        let [.., high, low] = id.to_be_bytes();
+        Some([0x01, 0x00, 0x5E, 0x00, 0x54_u8.wrapping_add(high), low])
+    }
 }

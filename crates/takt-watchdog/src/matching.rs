@@ -1,5 +1,6 @@
 //! The flow of a component.
 
+use takt_link::Address;
 use takt_pubsub::monitor::FlowDirection;
 use takt_scenario::{FlowSource, Scenario, WRITER_GROUP_ID};
 use takt_ua::Variant;
@@ -63,9 +64,9 @@ fn source_of(scenario: &Scenario, name: &str) -> Option<FlowSource> {
     sources(scenario).find(|source| scenario.flow_name(*source) == name)
 }
 
-/// Returns the flow with the name `NODE/GROUP`, whose node is the one that sends it, or `NODE/GROUP to NODE`: scenarios that are made
-/// of configurations have such names. Several such flows are those of one message to several receivers, and are alike for its
-/// sender. A receiver does not know the node of its sender, so it has the flow only if there is no other one.
+/// Returns the flow with the name `NODE/GROUP`, whose node is the one that sends it: scenarios that are made of configurations have such
+/// names. A configuration does not say its node, so two nodes with such a flow are none. A sender also has the flows
+/// `NODE/GROUP to NODE`: those of one message to several receivers are alike for it.
 fn by_node(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
     let is_sending = component.direction == FlowDirection::Sending;
     let names = component
@@ -73,28 +74,28 @@ fn by_node(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
         .iter()
         .take(if is_sending { 1 } else { usize::MAX });
     for name in names.filter(|name| !name.is_empty()) {
-        let mut found = sources(scenario).filter(|source| {
+        let found = sources(scenario).filter_map(|source| {
             let FlowSource::Publish(id) = source else {
-                return false;
+                return None;
             };
-            let application = scenario.applications.get(id.0);
-            let node = application.and_then(|it| scenario.nodes.get(it.publisher.0));
-            let wanted = node.map(|node| format!("{}/{name}", node.name));
-            let found = scenario.flow_name(*source);
-            wanted.is_some_and(|wanted| {
-                found == wanted || is_sending && found.starts_with(&format!("{wanted} to "))
-            })
+            let publisher = scenario.applications.get(id.0)?.publisher;
+            let wanted = format!("{}/{name}", scenario.nodes.get(publisher.0)?.name);
+            let found = scenario.flow_name(source);
+            let is_one_of_several = is_sending && found.starts_with(&format!("{wanted} to "));
+            (found == wanted || is_one_of_several).then_some((publisher, source))
         });
-        if let Some(first) = found.next()
-            && (is_sending || found.next().is_none())
+        let found: Vec<_> = found.collect();
+        if let Some((publisher, source)) = found.first()
+            && found.iter().all(|(other, _)| other == publisher)
         {
-            return Some(first);
+            return Some(*source);
         }
     }
     None
 }
 
-/// Returns the flow with the identity that Takt gives the messages of a scenario.
+/// Returns the flow with the identity and the Ethernet group that Takt gives the messages of a scenario. Others often have such a
+/// PublisherId, too.
 fn by_identity(component: &Component, scenario: &Scenario) -> Option<FlowSource> {
     let id = match PublisherId::from_variant(&component.publisher_id)? {
         PublisherId::Byte(id) => id.into(),
@@ -104,8 +105,12 @@ fn by_identity(component: &Component, scenario: &Scenario) -> Option<FlowSource>
         PublisherId::String(_) => return None,
     };
     let mut sources = sources(scenario);
-    let found = sources.find(|source| source.publisher_id() == Some(id));
-    found.filter(|_| component.writer_group_id == WRITER_GROUP_ID)
+    let found = sources.find(|source| source.publisher_id() == Some(id))?;
+    let has_group = match &component.link.address {
+        Address::Ethernet { host, .. } => Some(host.0) == found.default_group(),
+        _ => false,
+    };
+    (has_group && component.writer_group_id == WRITER_GROUP_ID).then_some(found)
 }
 
 fn sources(scenario: &Scenario) -> impl Iterator<Item = FlowSource> + '_ {
