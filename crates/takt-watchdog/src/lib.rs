@@ -93,10 +93,10 @@ use proven::ScenarioTimes;
 /// Returns the flows of all WriterGroups and DataSetReaders of a configuration that are enabled, with their proven times.
 ///
 /// A component belongs to the flow that [`WatchOptions::names`] says, else to the flow with its name, else to the flow with its
-/// PublisherId and WriterGroupId where Takt sends the messages of the scenario ([`FlowSource::publisher_id`]). The name of a flow is that
+/// PublisherId, WriterGroupId and Ethernet group where Takt sends the messages of the scenario ([`FlowSource::publisher_id`]). The name of a flow is that
 /// of its application. A WriterGroup may have it as its own name, as `CONNECTION/GROUP`, or as the name of its only
 /// DataSetWriter; a DataSetReader as its own name, as `CONNECTION/READER`, or as that of its ReaderGroup.
-/// The name may also be `NODE/GROUP`, with the node that sends, and `NODE/GROUP to NODE`.
+/// The name may also be `NODE/NAME`, with the node that sends, if no other node has such a flow; for a sender `NODE/GROUP to NODE`.
 ///
 /// # Errors
 /// [`WatchError`]: the first message that the scenario does not have, or whose times are not proven.

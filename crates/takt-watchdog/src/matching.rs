@@ -1,5 +1,6 @@
 //! The flow of a component.
 
+use takt_link::Address;
 use takt_pubsub::monitor::FlowDirection;
 use takt_scenario::{Application, ApplicationIndex, FlowSource, Scenario, WRITER_GROUP_ID};
 use takt_ua::Variant;
@@ -97,7 +98,7 @@ fn has_name(component: &Component, name: &str) -> bool {
     component.name == name || component.names.iter().any(|own| own == name)
 }
 
-/// Returns the flow with the name of an application: to all its receivers, to one of them (`NAME \u{2192} NODE`, `NAME to NODE`), or back
+/// Returns the flow with the name of an application: to all its receivers, to one of them (`NAME → NODE`, `NAME to NODE`), or back
 /// from its loopback. Cross traffic is no PubSub.
 fn of_name(scenario: &Scenario, name: &str) -> Option<MatchedFlow> {
     let application = scenario.applications.iter().position(|it| it.name == name);
@@ -114,9 +115,9 @@ fn of_name(scenario: &Scenario, name: &str) -> Option<MatchedFlow> {
     })
 }
 
-/// Returns the flow of the application with the name `NODE/GROUP`, whose node is the one that sends it, or `NODE/GROUP to NODE`: scenarios
-/// that are made of configurations have such names. A receiver does not know the node of its sender, so it has the flow only if there is no other
-/// one.
+/// Returns the flow of the application with the name `NODE/GROUP`, whose node is the one that sends it: scenarios that are made of
+/// configurations have such names. A configuration does not say its node, so two nodes with such a flow are none. A sender also has the
+/// applications `NODE/GROUP to NODE`: those of one message to several receivers are alike for it.
 fn by_node(component: &Component, scenario: &Scenario) -> Option<MatchedFlow> {
     let is_sending = component.direction == FlowDirection::Sending;
     let names = component
@@ -125,7 +126,7 @@ fn by_node(component: &Component, scenario: &Scenario) -> Option<MatchedFlow> {
         .take(if is_sending { 1 } else { usize::MAX });
     for name in names.filter(|name| !name.is_empty()) {
         let applications = scenario.applications.iter().enumerate();
-        let mut found = applications.filter(|(_, application)| {
+        let found = applications.filter(|(_, application)| {
             let node = scenario.nodes.get(application.publisher.0);
             let wanted = node.map(|node| format!("{}/{name}", node.name));
             wanted.is_some_and(|wanted| {
@@ -133,16 +134,18 @@ fn by_node(component: &Component, scenario: &Scenario) -> Option<MatchedFlow> {
                 *found == wanted || is_sending && found.starts_with(&format!("{wanted} to "))
             })
         });
-        if let Some((index, _)) = found.next()
-            && (is_sending || found.next().is_none())
+        let found: Vec<_> = found.collect();
+        if let Some((index, first)) = found.first()
+            && found.iter().all(|(_, it)| it.publisher == first.publisher)
         {
-            return MatchedFlow::of_application(scenario, ApplicationIndex(index));
+            return MatchedFlow::of_application(scenario, ApplicationIndex(*index));
         }
     }
     None
 }
 
-/// Returns the flow with the identity that Takt gives the messages of a scenario.
+/// Returns the flow with the identity that Takt gives the messages of a scenario, and with its Ethernet group. Others often have such a
+/// PublisherId, too.
 fn by_identity(component: &Component, scenario: &Scenario) -> Option<MatchedFlow> {
     let id = match PublisherId::from_variant(&component.publisher_id)? {
         PublisherId::Byte(id) => id.into(),
@@ -151,15 +154,26 @@ fn by_identity(component: &Component, scenario: &Scenario) -> Option<MatchedFlow
         PublisherId::UInt64(id) => id,
         PublisherId::String(_) => return None,
     };
+    let Address::Ethernet { host, .. } = &component.link.address else {
+        return None;
+    };
     let mut sources = sources(scenario);
-    let way = sources.find(|source| source.publisher_id() == Some(id));
-    match way.filter(|_| component.writer_group_id == WRITER_GROUP_ID)? {
-        FlowSource::Publish(id) => MatchedFlow::of_application(scenario, id),
-        way => Some(MatchedFlow {
-            name: scenario.flow_name(way),
-            ways: vec![way],
-        }),
-    }
+    let way = sources.find(|source| source.publisher_id() == Some(id))?;
+    let application = scenario.applications.get(way.application()?.0)?;
+    let (group, found) = match way {
+        FlowSource::Return(_) => (
+            application.return_group,
+            MatchedFlow {
+                name: scenario.flow_name(way),
+                ways: vec![way],
+            },
+        ),
+        _ => (
+            application.group,
+            MatchedFlow::of_application(scenario, way.application()?)?,
+        ),
+    };
+    (host.0 == group && component.writer_group_id == WRITER_GROUP_ID).then_some(found)
 }
 
 fn sources(scenario: &Scenario) -> impl Iterator<Item = FlowSource> + '_ {

@@ -82,7 +82,7 @@ pub struct ReceivingWatch {
     clocks: Option<Now>,
 }
 
-/// What the next message is compared with.
+/// Message with which the next one is compared.
 #[derive(Debug, Clone, Copy)]
 struct Last {
     instant: Instant,

@@ -49,7 +49,7 @@ fn a_flow_has_the_name_of_node_and_group() {
         let expected = format!("Out/Spindle = {name}");
         assert_eq!(named(&without_reader, &of_scenario), [expected]);
     }
-    // A reader has it if there is no other one.
+    // Both have it if no other node has such a flow.
     let of_press = [("name = \"Spindle\"", "name = \"press/Spindle\"")];
     assert_eq!(
         named(&[], &of_press),
@@ -59,7 +59,7 @@ fn a_flow_has_the_name_of_node_and_group() {
                payload = \"46 B\"\npcp = 3\n\n[[applications]]\nname = \"press/Spindle\"";
     let error = flows(&[], &[("[[applications]]\nname = \"Spindle\"", two)]).unwrap_err();
     assert!(
-        matches!(&error, WatchError::NoFlow { component, .. } if component == "In/Spindle"),
+        matches!(&error, WatchError::NoFlow { component, .. } if component == "Out/Spindle"),
         "{error}"
     );
     for name in ["robot/Spindle", "press/Spindle2"] {
@@ -79,15 +79,23 @@ fn a_flow_has_the_identity_of_the_lab() {
     let unnamed = [
         ("name = \"Spindle\"", "name = \"Fast\""),
         ("publisher_id = 5", "publisher_id = 1"),
+        ("ADDRESS", "opc.eth://01-00-5E-00-54-01:7.3"),
     ];
     assert_eq!(
         named(&unnamed, &[]),
         ["Out/Fast = Spindle", "In/Fast = Spindle"]
     );
+    // Many Publishers have the PublisherId 1.
+    let elsewhere = [unnamed[0], unnamed[1]];
+    assert!(matches!(
+        flows(&elsewhere, &[]),
+        Err(WatchError::NoFlow { .. })
+    ));
     // The second PublisherId is that of the loopback.
     let back = [
         ("name = \"Spindle\"", "name = \"Fast\""),
         ("publisher_id = 5", "publisher_id = 2"),
+        ("ADDRESS", "opc.eth://01-00-5E-00-54-02:7.3"),
     ];
     let loopback = [("subscriber = ", "loopback = ")];
     assert_eq!(

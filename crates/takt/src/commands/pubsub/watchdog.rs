@@ -112,6 +112,8 @@ fn has_udp(configuration: &PubSubConfiguration2DataType) -> bool {
 /// Serves the numbers of the flows.
 fn serve(name: &str, flows: &WatchedFlows, group: Option<&str>) -> miette::Result<Provider> {
     let provider = Provider::builder(name)
+        // The name is given to who asks for the numbers, and there need not be a registry.
+        .without_registry()
         .variables(flow_variables(flows))
         .serve(ServeOptions {
             group: group.map(str::to_owned),
