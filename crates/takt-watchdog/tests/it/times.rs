@@ -72,7 +72,7 @@ fn times_of_several_subscribers_hold_for_each_of_them() {
             description.interval,
         )
     };
-    let times = |receiver: u64| {
+    let times = |receiver: u32| {
         let delay = Duration::from_nanos(2 * 704 + 100_000 + 100) + receiver * MICRO;
         (Some(delay), Some((100 + receiver) * MICRO))
     };
