@@ -38,6 +38,9 @@ impl LoopEnd {
     }
 }
 
+/// Name of the end of a Subscriber, beside those of [`LoopEnd`].
+pub(crate) const SUBSCRIBER: &str = "subscriber";
+
 /// Addresses of an application's messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopAddresses {

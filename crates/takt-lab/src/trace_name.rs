@@ -2,9 +2,8 @@
 
 use takt_scenario::{FlowSource, Scenario};
 
-use crate::executor::SUBSCRIBER;
 use crate::network::file_name;
-use crate::scenario_loop::LoopEnd;
+use crate::scenario_loop::{LoopEnd, SUBSCRIBER};
 
 /// Returns the name of the trace file of an end. It is unique in a case.
 pub(crate) fn trace_name(scenario: &Scenario, application: &str, end: LoopEnd) -> String {

@@ -104,7 +104,7 @@ pub(crate) fn frames(
     }
     let headers = ip_headers(address);
     let lengths = lengths(connection, group, data_sets)
-        .map_err(|error| Refused::new(error, "`takt pubsub config check` tells more"))?;
+        .map_err(|error| Refused::new(error, "Check the configuration"))?;
     if lengths.is_empty() {
         return Err(Refused::left_out("has no enabled DataSetWriter"));
     }

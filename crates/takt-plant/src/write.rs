@@ -62,7 +62,7 @@ impl ScenarioWriter<'_> {
         let names: Vec<String> = configurations.iter().map(|it| visible(&it.name)).collect();
         writeln!(
             to,
-            "# Made of {} and {} by `takt scenario from`; docs/plant.md describes it.",
+            "# Made of {} and {}; docs/plant.md describes how.",
             names.join(", "),
             visible(self.plant.file_name())
         )?;
@@ -232,7 +232,7 @@ impl ScenarioWriter<'_> {
                     "wake_up_latency",
                     &node.name,
                     &format!("{} to {WAKE_UP}", Duration::ZERO),
-                    "measure it with `takt wakeup`, and write it in [[nodes]]: wake_up_latency = { histogram = \"FILE.csv\" }",
+                    "measure it as docs/wakeup.md describes, and write it in [[nodes]]: wake_up_latency = { histogram = \"FILE.csv\" }",
                 );
                 "assumed".to_owned()
             }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::case_record::{CaseRecord, EndRecord};
 use crate::collect::{DISCIPLINES, REMARK};
-use crate::executor::SUBSCRIBER;
 use crate::run_directory::NOT_RUN;
-use crate::scenario_loop::LoopEnd;
+use crate::scenario_loop::{LoopEnd, SUBSCRIBER};
 
 /// Real-time settings of `takt-wakeup` that may be missing at an end.
 const SETTINGS: [&str; 5] = [

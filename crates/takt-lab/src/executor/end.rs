@@ -22,10 +22,7 @@ use crate::application::ScenarioApplication;
 use crate::case_record::EndRecord;
 use crate::error::LabError;
 use crate::payload::CounterPayload;
-use crate::scenario_loop::{LoopEnd, ScenarioLoop};
-
-/// Name of the end of a Subscriber.
-pub(crate) const SUBSCRIBER: &str = "subscriber";
+use crate::scenario_loop::{LoopEnd, SUBSCRIBER, ScenarioLoop};
 
 /// Real-time priority of the ends.
 const PRIORITY: u8 = 50;

@@ -18,7 +18,6 @@ mod rated_link;
 
 pub(crate) use case::{CaseRequest, run as run_case};
 pub use disciplines::{missing_disciplines, required_disciplines};
-pub(crate) use end::SUBSCRIBER;
 pub use laboratory::Laboratory;
 pub(crate) use link_device::offloads;
 pub use link_device::{LinkDevice, LinkSite, Veth};

@@ -77,11 +77,11 @@ pub(crate) const PLANT: Shape = Shape {
             Kind::List(&Kind::Table(&CROSS_TRAFFIC)),
             "Other traffic on the links.",
         ),
-        may("bounds", Kind::Table(&BOUNDS), "Options of `takt bounds`."),
+        may("bounds", Kind::Table(&BOUNDS), "Computation of bounds."),
         may(
             "simulation",
             Kind::Table(&SIMULATION),
-            "Options of `takt simulate`.",
+            "Options of the simulation.",
         ),
         may(
             "measure",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use takt_calculus::Realisation;
 use takt_plant::{PlantConfiguration, scenario_of_plant};
 use takt_pubsub::configuration::from_toml;
 use takt_pubsub::monitor::FlowDirection;
@@ -32,6 +33,8 @@ fn a_configuration_fits_the_scenario_that_was_made_of_it() {
     let scenario = made.file.scenario();
     let options = WatchOptions {
         clocks_within: Some(Duration::from_micros(1)),
+        // Its shaper is that of the kernel.
+        realisation: Realisation::Software { driver_queue: 1 },
         ..WatchOptions::default()
     };
     for ((file, _), (own, other)) in parsed.iter().zip([

@@ -68,7 +68,7 @@ fn bounds_and_simulation_have_a_row_for_each_way() {
     let found = json(&sandbox, &["bounds", &plant, "--json"]);
     let flows = found[0]["flows"].as_array().unwrap();
     for (name, us) in ways.iter().zip(expected) {
-        let flow = flows.iter().find(|flow| flow["name"] == **name).unwrap();
+        let flow = flows.iter().find(|flow| flow["flow"] == **name).unwrap();
         assert_eq!(flow["delay_us"].as_f64(), Some(us), "{flow}");
     }
     let table = sandbox.run(&["bounds", &plant]).expect_success();
@@ -184,7 +184,7 @@ fn overload_of_a_shared_link_names_the_port() {
     // The port to `near` has `state` alone.
     let found = json(&sandbox, &["bounds", &plant, "--json"]);
     let flows = found[0]["flows"].as_array().unwrap();
-    let of = |name: &str| flows.iter().find(|flow| flow["name"] == *name).unwrap();
+    let of = |name: &str| flows.iter().find(|flow| flow["flow"] == *name).unwrap();
     assert!(
         of(&format!("state {ARROW} robot"))["infinite"].is_object(),
         "{flows:?}"

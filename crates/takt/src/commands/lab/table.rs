@@ -74,15 +74,25 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
     if let Some(first) = first {
         let case = directory.join(&first.directory);
         let application = match first.applications.first() {
-            Some(first) if several => format!(" --application {}", first.name),
+            Some(first) if several => format!(" --application {}", of_shell(&first.name)),
             _ => String::new(),
         };
         output::line("");
         output::line(format_args!(
             "takt analyze {} --synchronized --trim 0{application}",
-            case.display()
+            of_shell(&case.display().to_string())
         ));
-        output::line(format_args!("takt report {}", directory.display()));
+        let directory = of_shell(&directory.display().to_string());
+        output::line(format_args!("takt report {directory}"));
+    }
+}
+
+/// Returns an argument as a shell reads it: names of flows have spaces.
+fn of_shell(argument: &str) -> String {
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_./".contains(one);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', "'\\''")),
     }
 }
 
