@@ -103,7 +103,7 @@ pub use port::{
 };
 pub use round_trip::{LineError, LineNetwork, RoundTrip, RoundTripModel};
 pub use scenario::{
-    FlowBound, Infinite, QueueBound, Realisation, ScenarioBounds, ScenarioBoundsError,
+    FlowBound, Infinite, OneWayTimes, QueueBound, Realisation, ScenarioBounds, ScenarioBoundsError,
     scenario_bounds, scenario_bounds_with,
 };
 pub use takt_scenario::{Analysis, Frame, FrameTooLong, REPEATED_NODE_COUNTS};

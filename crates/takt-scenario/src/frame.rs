@@ -37,6 +37,9 @@ impl Frame {
         payload: GREATEST_PAYLOAD,
     };
 
+    /// The shortest frame, whose payload is padding: 88 B on the wire.
+    pub const SHORTEST: Self = Self { payload: 0 };
+
     /// Makes the frame of a payload in bytes.
     ///
     /// # Errors

@@ -59,6 +59,7 @@ mod document;
 mod error;
 mod fields;
 mod frame;
+mod identity;
 mod model;
 pub mod names;
 mod part;
@@ -81,6 +82,7 @@ pub use campaign::{
 pub use discipline::*;
 pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use identity::WRITER_GROUP_ID;
 pub use model::*;
 pub use part::Part;
 pub use plant::{

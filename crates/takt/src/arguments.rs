@@ -29,6 +29,7 @@ mod trust;
 mod tsn;
 mod values;
 mod wakeup;
+mod watchdog;
 
 use clap::Parser;
 
@@ -83,6 +84,7 @@ pub use tsn::{
     TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments, TsnVerifyArguments,
 };
 pub use wakeup::{LoadKind, WakeUpArguments};
+pub use watchdog::WatchdogArguments;
 
 /// Deterministic OPC UA: shared memory on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -151,7 +153,7 @@ mod tests {
         let without: Vec<&str> = without.map(|(path, _)| path.as_str()).collect();
         // It takes the values from the traces.
         assert_eq!(without, ["takt lab collect"]);
-        assert_eq!(found.len(), 10, "{found:?}");
+        assert_eq!(found.len(), 11, "{found:?}");
     }
 
     /// Returns true for an argument with the address of a server. Options such as --endpoint and --key-endpoint are addresses of the

@@ -6,8 +6,12 @@ use takt_scenario::{ApplicationIndex, FlowSource, PortIndex, Scenario};
 /// Returns the PublisherIds of an application: that of its Publisher, and that of its loopback.
 #[must_use]
 pub fn publisher_ids(application: usize) -> (u64, u64) {
-    let first = 2 * application as u64 + 1;
-    (first, first + 1)
+    let application = ApplicationIndex(application);
+    let id = |source: FlowSource| source.publisher_id().unwrap_or_default();
+    (
+        id(FlowSource::Publish(application)),
+        id(FlowSource::Return(application)),
+    )
 }
 
 /// Returns the destination address of the frames of a flow. It is unique in a scenario, so bridges forward each flow on its own path.

@@ -30,13 +30,6 @@ pub(super) fn check(
     data_sets: &[PublishedDataSetDataType],
     address: &Address,
 ) {
-    // There are no keys for the check, and a maximum size would divide the messages.
-    let plain = WriterGroupDataType {
-        security_mode: MessageSecurityMode::None,
-        security_group_id: takt_ua::UaString::null(),
-        max_network_message_size: 0,
-        ..group.clone()
-    };
     if longest_values(group, data_sets) > LONGEST_VALUES {
         place.error(
             "max_network_message_size",
@@ -45,14 +38,10 @@ pub(super) fn check(
         );
         return;
     }
-    let Some(lengths) = lengths(connection, &plain, data_sets) else {
+    let Some(lengths) = message_lengths(connection, group, data_sets) else {
         return;
     };
-    let security = match group.security_mode {
-        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt => SECURITY,
-        _ => 0,
-    };
-    let longest = lengths.into_iter().max().unwrap_or(0) + security;
+    let longest = lengths.into_iter().max().unwrap_or(0);
     let limit = limit(address);
     let configured = group.max_network_message_size as usize;
     if configured > limit {
@@ -88,7 +77,35 @@ pub(super) fn check(
             ),
         }
     }
-    check_configured_sizes(place, connection, &plain, data_sets);
+    check_configured_sizes(place, connection, &plain(group), data_sets);
+}
+
+/// Returns the lengths of the NetworkMessages of one publishing interval, protected and not divided.
+pub(super) fn message_lengths(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+) -> Option<Vec<usize>> {
+    let security = match group.security_mode {
+        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt => SECURITY,
+        _ => 0,
+    };
+    if longest_values(group, data_sets) > LONGEST_VALUES {
+        return None;
+    }
+    let lengths = lengths(connection, &plain(group), data_sets)?;
+    Some(lengths.into_iter().map(|it| it + security).collect())
+}
+
+/// Returns a group without security, because there are no keys for the check, and without a maximum size, which would divide the
+/// messages.
+fn plain(group: &WriterGroupDataType) -> WriterGroupDataType {
+    WriterGroupDataType {
+        security_mode: MessageSecurityMode::None,
+        security_group_id: takt_ua::UaString::null(),
+        max_network_message_size: 0,
+        ..group.clone()
+    }
 }
 
 /// Returns the length of the longest message of a link, in bytes.

@@ -44,6 +44,7 @@ use crate::action::offers_actions;
 use crate::check;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
+use crate::monitor::{FlowDirection, ReaderWatches, SendingWatch};
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -310,7 +311,7 @@ impl PubSub {
             let ahead = timing.lead().unwrap_or_default();
             link.limit_waiting(options.kernel_queue, interval, ahead);
         }
-        let (engine, longest) = match link.options.without_room {
+        let (mut engine, longest) = match link.options.without_room {
             WithoutRoom::Discard => {
                 LongestInterval::of_new_group(connection, group, data_sets, source)
                     .map(|(group, longest)| (group, Some(longest)))
@@ -321,6 +322,10 @@ impl PubSub {
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let name = format!("{}/{}", connection.name, group.name);
+        let flow = options.watched.of(FlowDirection::Sending, &name);
+        if let Some(flow) = flow {
+            engine.set_longest_message(Some(flow.description().longest_message));
+        }
         let security_group_ids = engine.security_group_id().map(str::to_owned);
         let thread = PublisherThread {
             group: engine,
@@ -341,6 +346,7 @@ impl PubSub {
                 .publishing
                 .raised(rank(configuration, group.priority)),
             watch_start: options.publishing_watch.clone(),
+            flow: flow.cloned().map(SendingWatch::new),
             timing,
             commands: receiver,
             problems: self.problems.sender(&name),
@@ -380,6 +386,16 @@ impl PubSub {
             let meta_data = meta_data.into_iter().chain(shared).collect();
             subscriber.set_reader_links(reader, data, meta_data);
         }
+        let mut flows = ReaderWatches::default();
+        let readers = connection.reader_groups.iter();
+        let readers = readers.flat_map(|group| &group.data_set_readers);
+        for (index, reader) in readers.enumerate() {
+            let name = format!("{}/{}", connection.name, reader.name);
+            if let Some(flow) = options.watched.of(FlowDirection::Receiving, &name) {
+                subscriber.set_longest_message(index, Some(flow.description().longest_message));
+                flows.add(reader.name.as_str(), flow.clone());
+            }
+        }
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let security_group_ids = subscriber.security_group_ids().map(str::to_owned).collect();
@@ -394,6 +410,7 @@ impl PubSub {
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,
+            flows,
             commands: receiver,
             problems: self.problems.sender(connection.name.as_str()),
             status: status.clone(),

@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
-use takt_rt::clock::after;
+use takt_rt::clock::{Clock, after};
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_rt::late::{LateWatch, WatchStart, thread_id};
 use takt_ua::Variant;
@@ -25,6 +25,7 @@ use super::timing::Timing;
 use super::{RealTime, StartError};
 use crate::error::PublishError;
 use crate::losses::{LossCause, Losses};
+use crate::monitor::SendingWatch;
 use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -86,6 +87,8 @@ pub(super) struct PublisherThread {
     pub(super) count_interval: Duration,
     pub(super) real_time: RealTime,
     pub(super) watch_start: Option<WatchStart>,
+    /// Watch of the flow of its messages.
+    pub(super) flow: Option<SendingWatch>,
     pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
     pub(super) problems: ProblemSender,
@@ -218,6 +221,16 @@ impl PublisherThread {
             .publish_all(now, PubSubState::Operational, &mut output);
         let flushed = links.data.flush();
         let errors = published.failed as u64 + u64::from(flushed.is_err());
+        if let Some(flow) = &mut self.flow {
+            if published.network_messages > 0 {
+                let since = Clock::Monotonic.nanos() - cycle.start_monotonic_nanos;
+                let lateness = u64::try_from(since).unwrap_or(0);
+                flow.sent(published.network_messages as u64, lateness, cycle.skipped);
+            }
+            if let Some(PublishError::Length { .. }) = error {
+                flow.refused();
+            }
+        }
         if let Some(error) = error {
             self.problems.tell(error);
         }

@@ -87,6 +87,10 @@ fn publish(error: &PublishError) -> &'static str {
         PublishError::TooLong { .. } => {
             "Divide the DataSet. max_network_message_size of the WriterGroup, the link and the broker limit a message."
         }
+        PublishError::Length { .. } => {
+            "The flow of the scenario has messages of one length, for which its delay is proven: give texts and arrays one length, or \
+             correct its payload."
+        }
         PublishError::Output(error) if error.is::<LinkError>() => {
             error.downcast_ref().map_or("", link)
         }
@@ -264,6 +268,10 @@ pub(in crate::commands) fn refused(error: &ReceiveError, asks_publishers: bool) 
             "The other fields of the message are accepted. `takt pubsub decode` shows every field of a captured message."
         }
         ReceiveError::Mended { .. } => "Texts of OPC UA are UTF-8; many devices send Latin-1.",
+        ReceiveError::Length { .. } => {
+            "The flow of the scenario has messages of one length, for which its delay is proven. Does the Publisher have the \
+             configuration that the scenario describes?"
+        }
         ReceiveError::Reassembly(_) => "Some chunks of a long message were lost.",
         ReceiveError::Target { .. } => {
             "The value does not fit its target; compare the types of both sides."
