@@ -140,7 +140,7 @@ fuzz_target() {
     corpora=("fuzz/corpus/$target")
     mkdir -p "${corpora[0]}" "fuzz/artifacts/$target"
     [[ $target != nodeset ]] || corpora+=(nodesets)
-    [[ $target != scenario ]] || corpora+=(scenarios)
+    [[ $target != scenario ]] || corpora+=(scenarios examples/plant)
     [[ ! -d fuzz/seeds/$target ]] || corpora+=("fuzz/seeds/$target")
     echo "---- fuzz target $target"
     if TAKT_FUZZ_TARGET=$target "$TARGET/fuzz/$(fuzz_triple)/release/fuzz" "${corpora[@]}" "-artifact_prefix=fuzz/artifacts/$target/" -dict="$dictionary" \

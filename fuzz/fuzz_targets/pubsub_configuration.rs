@@ -2,7 +2,7 @@
 //! why that is impossible.
 
 use takt_pubsub::check::check;
-use takt_pubsub::configuration::{from_binary_file, from_toml, to_binary_file, to_toml};
+use takt_pubsub::configuration::{from_binary_file, from_json, from_toml, to_binary_file, to_toml};
 
 pub(crate) fn run(data: &[u8]) {
     if let Ok(file) = from_binary_file(data) {
@@ -13,6 +13,9 @@ pub(crate) fn run(data: &[u8]) {
         if let Err(error) = to_toml(&file) {
             drop(error.to_string());
         }
+        drop(check(&file));
+    }
+    if let Ok(file) = from_json(data) {
         drop(check(&file));
     }
     if let Ok(text) = std::str::from_utf8(data)

@@ -1,6 +1,6 @@
-//! Files of scenarios and campaigns: every error has a position, and accepted files give scenarios.
+//! Files of scenarios, campaigns and plants: every error has a position, and accepted files give scenarios.
 
-use takt_scenario::{CampaignFile, ScenarioError, ScenarioFile};
+use takt_scenario::{CampaignFile, PlantFile, ScenarioError, ScenarioFile};
 
 fn check(text: &str, error: &ScenarioError) {
     assert!(!error.mistakes.is_empty());
@@ -29,6 +29,17 @@ pub(crate) fn run(data: &[u8]) {
                     .iter()
                     .flat_map(|sweep| sweep.values.iter().flatten());
                 values.for_each(|value| drop(field.value(value)));
+            }
+        }
+        Err(error) => check(text, &error),
+    }
+    match PlantFile::parse(text, "fuzz.toml") {
+        Ok(file) => {
+            for device in &file.devices {
+                assert!(device.node.0 < file.network.nodes.len());
+            }
+            for part in ["topology", "links", "disciplines", "ports", "cross_traffic"] {
+                let _ = file.written_tables(part);
             }
         }
         Err(error) => check(text, &error),

@@ -63,6 +63,7 @@
 mod alarms;
 pub mod audit;
 pub mod control;
+mod flow_variables;
 mod history;
 mod issued_tokens;
 mod keys;
@@ -78,6 +79,7 @@ pub mod users;
 mod workers;
 
 pub use alarms::CONDITION_METHODS;
+pub use flow_variables::{FLOWS, flow_variables};
 pub use history::{
     COMMIT_INTERVAL, History, HistoryCounts, HistoryStartError, MAX_RECORDED,
     MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES, Recording, forward_history,

@@ -97,6 +97,7 @@ fn ports(factory: &factory::Factory) -> Result<PortNetwork, Box<dyn Error>> {
             longest: frame.clone(),
             shortest: frame,
             path: path.collect(),
+            branch: None,
         })
     });
     let streams = streams.collect::<Result<_, Box<dyn Error>>>()?;

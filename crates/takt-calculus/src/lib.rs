@@ -40,6 +40,7 @@
 //!     shortest: bits(1000),
 //!     longest: bits(1000),
 //!     path: vec![Step::Queue(QueueId { port: 0, class: 0 })],
+//!     branch: None,
 //! };
 //! let network = PortNetwork::new(vec![port], vec![control])?;
 //! let bounds = network.total_flow(true, &FixedPoint::default())?;
@@ -94,15 +95,15 @@ pub use grid::Grid;
 pub use network::{Network, NetworkError, NetworkFlow, NetworkServer};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use port::{
-    Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
-    GateError, LoopbackStage, NoService, NotApplicable, NotScheduled, PortAnalyses, PortBounds,
-    PortClass, PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, ReleaseTimes,
-    Scheduled, SoftwarePort, SoftwareShaper, Step, Stream, StreamBounds, TransmissionSelection,
-    Unbounded,
+    Answer, Branch, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
+    GateControlList, GateError, LoopbackStage, NoService, NotApplicable, NotScheduled,
+    PortAnalyses, PortBounds, PortClass, PortError, PortNetwork, PortNetworkError, QueueBounds,
+    QueueId, ReleaseTimes, Scheduled, SoftwarePort, SoftwareShaper, Step, Stream, StreamBounds,
+    TransmissionSelection, Unbounded,
 };
 pub use round_trip::{LineError, LineNetwork, RoundTrip, RoundTripModel};
 pub use scenario::{
-    FlowBound, Infinite, QueueBound, Realisation, ScenarioBounds, ScenarioBoundsError,
+    FlowBound, Infinite, OneWayTimes, QueueBound, Realisation, ScenarioBounds, ScenarioBoundsError,
     scenario_bounds, scenario_bounds_with,
 };
 pub use takt_scenario::{Analysis, Frame, FrameTooLong, REPEATED_NODE_COUNTS};

@@ -20,6 +20,16 @@ pub struct CapturedPacket {
     pub bytes: Vec<u8>,
 }
 
+/// Returns the ticks per second of a resolution (if_tsresol, 4.2): a power of ten, or of two with the highest bit. `None` if it is finer
+/// than can be counted. `pcap-parser` 0.16 takes each power of two as impossible.
+fn ticks_per_second(resolution: u8) -> Option<u64> {
+    let power = u32::from(resolution & 0x7F);
+    match resolution & 0x80 {
+        0 => 10_u64.checked_pow(power),
+        _ => 1_u64.checked_shl(power),
+    }
+}
+
 /// An interface of a pcapng file.
 struct Interface {
     linktype: i32,
@@ -216,7 +226,7 @@ impl Format {
             }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
                 // An impossible resolution counts as the default of the format, microseconds (4.2).
-                let resolution = interface.ts_resolution().unwrap_or(1_000_000);
+                let resolution = ticks_per_second(interface.if_tsresol).unwrap_or(1_000_000);
                 self.note_step(1_000_000_000_u64.div_ceil(resolution.max(1)));
                 self.interfaces.push(Interface {
                     linktype: interface.linktype.0,

@@ -16,6 +16,10 @@ const ENHANCED_PACKET: u32 = 6;
 
 /// Resolution of times (if_tsresol, 4.2): nanoseconds.
 const NANOSECONDS: u8 = 9;
+/// Bit of if_tsresol: the resolution is a negative power of two, not of ten.
+const POWER_OF_TWO: u8 = 0x80;
+/// Power of two whose step is a nanosecond, rounded up.
+const SHORTEST_POWER: u8 = 30;
 /// End of options (3.5).
 const END_OF_OPTIONS: [u8; 4] = [0; 4];
 
@@ -72,14 +76,19 @@ impl<W: Write> CaptureWriter<W> {
 
     /// Notes that the times of the packets had a longer step, in nanoseconds, when they were captured: 1000 for microseconds. A further
     /// interface without packets has it, so that readers of the file know it
-    /// ([`CaptureReader::step_nanos`](crate::CaptureReader::step_nanos)). Steps that the format cannot express are left out.
+    /// ([`CaptureReader::step_nanos`](crate::CaptureReader::step_nanos)). The format has fractions of a second by powers of ten and of
+    /// two: of another step, readers get the next longer one of these.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written, or the step is longer than a second, which the format does not have.
     pub fn note_step(&mut self, nanos: u64) -> io::Result<()> {
         match resolution(nanos) {
-            None | Some(NANOSECONDS) => Ok(()),
+            Some(NANOSECONDS) => Ok(()),
             Some(resolution) => write_interface(&mut self.file, resolution),
+            None => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a capture has times with steps of a second at most",
+            )),
         }
     }
 
@@ -93,9 +102,16 @@ impl<W: Write> CaptureWriter<W> {
     }
 }
 
-/// Returns the resolution, a power of ten, whose step has this length in nanoseconds.
+/// Returns the resolution (if_tsresol, 4.2) with the shortest step that has at least this length in nanoseconds; a power of ten, if there is
+/// one as short.
 fn resolution(step: u64) -> Option<u8> {
-    (0..=NANOSECONDS).find(|power| 10_u64.pow(u32::from(NANOSECONDS - power)) == step)
+    let tens = (0..=NANOSECONDS).map(|power| (10_u64.pow(u32::from(NANOSECONDS - power)), power));
+    let twos = (0..=SHORTEST_POWER).map(|power| {
+        let steps = 1_u64 << power;
+        (1_000_000_000_u64.div_ceil(steps), POWER_OF_TWO | power)
+    });
+    let long_enough = tens.chain(twos).filter(|(length, _)| *length >= step);
+    long_enough.min().map(|(_, resolution)| resolution)
 }
 
 /// Writes the description of an interface of Ethernet with packets of any length, whose times have this resolution.
@@ -160,7 +176,20 @@ mod tests {
 
     #[test]
     fn the_step_of_the_times_can_be_noted() {
-        for (step, expected) in [(1, 1), (1_000, 1_000), (1_000_000, 1_000_000), (7, 1)] {
+        for (step, expected) in [
+            (0, 1),
+            (1, 1),
+            (1_000, 1_000),
+            (1_000_000, 1_000_000),
+            (1_000_000_000, 1_000_000_000),
+            // Captures of 2^-20 and 2^-10 seconds, rounded up.
+            (954, 954),
+            (976_563, 976_563),
+            // No power of ten or two: the next longer one.
+            (7, 8),
+            (1_001, 1_908),
+            (8_000, 10_000),
+        ] {
             let mut writer = CaptureWriter::new(Vec::new()).unwrap();
             let time = UNIX_EPOCH + Duration::from_nanos(1_234_567);
             writer.write(time, &[7; 60]).unwrap();
@@ -169,7 +198,31 @@ mod tests {
             let mut reader = CaptureReader::new(file.as_slice()).unwrap();
             let packets: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
             assert_eq!((packets.len(), packets[0].time), (1, Some(time)));
-            assert_eq!(reader.step_nanos(), Some(expected));
+            assert_eq!(reader.step_nanos(), Some(expected), "{step}");
+        }
+        let mut writer = CaptureWriter::new(Vec::new()).unwrap();
+        let refused = writer.note_step(1_000_000_001).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+    }
+
+    /// Each packet has the resolution of its interface.
+    #[test]
+    fn times_by_powers_of_two_are_read() {
+        for (power, step) in [(20_u8, 954), (0, 1_000_000_000), (63, 1)] {
+            let mut writer = CaptureWriter::new(Vec::new()).unwrap();
+            write_interface(&mut writer.file, POWER_OF_TWO | power).unwrap();
+            let ticks = (1_u64 << power) + (1_u64 << power) / 2;
+            let (high, low) = ((ticks >> 32) as u32, ticks as u32);
+            let words = [1, high, low, 60, 60].map(u32::to_le_bytes);
+            let packet = [words.as_flattened(), &[7; 60]].concat();
+            write_block(&mut writer.file, ENHANCED_PACKET, &packet).unwrap();
+            let file = writer.finish().unwrap();
+            let mut reader = CaptureReader::new(file.as_slice()).unwrap();
+            let read = reader.by_ref().next().unwrap().unwrap();
+            let millis = if power == 0 { 1_000 } else { 1_500 };
+            let time = UNIX_EPOCH + Duration::from_millis(millis);
+            assert_eq!(read.time, Some(time), "2^-{power} s");
+            assert_eq!(reader.step_nanos(), Some(step));
         }
     }
 

@@ -37,7 +37,7 @@ pub fn certificates_directory() -> Result<PathBuf, StateDirectoryError> {
 /// Returns the advice to trust a certificate, in the folders below `folder`, by default those of this user.
 #[must_use]
 pub fn trust_advice(thumbprint: &str, folder: Option<&Path>) -> String {
-    let remedy = Remedy::Trust { thumbprint };
+    let remedy = Remedy::Trust { thumbprint, folder };
     format!("trust it{}{remedy}", below(folder))
 }
 
@@ -53,7 +53,7 @@ pub fn unknown_issuer_advice(issuer: &str, folder: Option<&Path>) -> String {
     format!(
         "The issuer (CA) {issuer} is unknown. Trust it and add its revocation list, without which its certificates are refused{}{}.",
         below(folder),
-        Remedy::TrustIssuer
+        Remedy::TrustIssuer { folder }
     )
 }
 

@@ -217,7 +217,9 @@ impl ControlLoop {
                 report.ending = LoopEnding::Complete;
                 break;
             }
-            let cycle = cyclic.wait();
+            let Some(cycle) = cyclic.wait_unless(stop) else {
+                break;
+            };
             if let Some(watch) = &mut watch {
                 watch.note(&cycle);
             }

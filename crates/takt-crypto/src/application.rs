@@ -199,7 +199,10 @@ impl ApplicationSecurity {
             let renewal = format!(
                 "renew it in {}{}",
                 store.root().display(),
-                Remedy::Renew { application: name }
+                Remedy::Renew {
+                    application: name,
+                    folder: Some(store.root())
+                }
             );
             Ok::<Slot, StoreError>(Slot::new(store.own_files(name, kind), renewal, current))
         };
@@ -362,7 +365,9 @@ impl ApplicationSecurity {
                 subject = %printable(&leaf.subject),
                 issuer = %printable(&leaf.issuer),
                 "{error}: add one{}",
-                Remedy::AddRevocationList
+                Remedy::AddRevocationList {
+                    folder: Some(self.store.root())
+                }
             );
         }
         let needs_trust = matches!(
@@ -373,20 +378,24 @@ impl ApplicationSecurity {
         let is_new = || !self.store.is_rejected(leaf) || !self.is_named(leaf.thumbprint);
         if needs_trust && is_new() && self.may_keep(Instant::now()) {
             self.name(leaf.thumbprint);
-            let folder = self.store.root().display();
+            let root = self.store.root();
+            let folder = root.display();
             match missing_issuer {
                 // An entry of the certificate itself would not help: its chain has no end.
                 Some(issuer) => tracing::warn!(
                     subject = %printable(&leaf.subject),
                     issuer = %printable(issuer),
                     "{error}: trust the issuer and add its revocation list, in {folder}{}",
-                    Remedy::TrustIssuer
+                    Remedy::TrustIssuer { folder: Some(root) }
                 ),
                 None => tracing::warn!(
                     subject = %printable(&leaf.subject),
                     thumbprint = %leaf.thumbprint,
                     "{error}: trust it, in {folder}{}",
-                    Remedy::Trust { thumbprint: &leaf.thumbprint.to_string() }
+                    Remedy::Trust {
+                        thumbprint: &leaf.thumbprint.to_string(),
+                        folder: Some(root)
+                    }
                 ),
             }
             if !self.store.is_rejected(leaf)

@@ -1,10 +1,13 @@
 //! Remedies: steps of an administrator that texts of the log end with, in the words of the program.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Step of an administrator that helps. A text says by itself what is to be done; [`Display`](fmt::Display) adds how the program does it,
 /// in parentheses, and nothing if the program has set no words.
+///
+/// `folder` is the folder of certificates that it is for. `None`: that of the user who does it, perhaps on another host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy<'a> {
@@ -12,15 +15,25 @@ pub enum Remedy<'a> {
     Trust {
         /// Thumbprint of the certificate.
         thumbprint: &'a str,
+        /// Folder of certificates.
+        folder: Option<&'a Path>,
     },
     /// Trusts an issuer (CA), and adds its revocation list.
-    TrustIssuer,
+    TrustIssuer {
+        /// Folder of certificates.
+        folder: Option<&'a Path>,
+    },
     /// Adds the revocation list of an issuer (CA).
-    AddRevocationList,
+    AddRevocationList {
+        /// Folder of certificates.
+        folder: Option<&'a Path>,
+    },
     /// Makes a new certificate of an own application.
     Renew {
         /// ApplicationName.
         application: &'a str,
+        /// Folder of certificates.
+        folder: Option<&'a Path>,
     },
     /// Makes a new certificate of an own application, which contains another host.
     AddHost {
@@ -28,6 +41,8 @@ pub enum Remedy<'a> {
         application: &'a str,
         /// Name or address of the host.
         host: &'a str,
+        /// Folder of certificates.
+        folder: Option<&'a Path>,
     },
     /// Lets an issuer (CA) sign a new certificate of an own application.
     SignAgain,
@@ -67,6 +82,7 @@ mod tests {
 
     #[test]
     fn a_program_without_words_shows_no_remedy() {
-        assert_eq!(format!("trust it{}", Remedy::TrustIssuer), "trust it");
+        let remedy = Remedy::TrustIssuer { folder: None };
+        assert_eq!(format!("trust it{remedy}"), "trust it");
     }
 }

@@ -12,13 +12,15 @@ use crate::run_id::RunId;
 use crate::scenario_loop::LoopEnd;
 use crate::torn_data::TornData;
 
-/// Publisher, which counts in each cycle, or loopback, which sends the last received counter back.
+/// Publisher, which counts in each cycle, or loopback, which sends the last received counter back; or Subscriber, which does not.
 ///
 /// All fields of each message are compared. Torn data ends the loop. A message with another number of fields is of another
 /// sender: it is counted, and not sent back.
 #[derive(Debug)]
 pub struct ScenarioApplication {
     end: LoopEnd,
+    /// False for a Subscriber: it takes messages as a loopback does, and sends nothing back.
+    sends: bool,
     input: CounterPayload,
     output: CounterPayload,
     counter: u64,
@@ -51,6 +53,7 @@ impl ScenarioApplication {
     pub fn new(end: LoopEnd, input: CounterPayload, output: CounterPayload, trace: Trace) -> Self {
         Self {
             end,
+            sends: true,
             input,
             output,
             counter: 0,
@@ -65,6 +68,15 @@ impl ScenarioApplication {
             skipped: 0,
             // Room for all of them, because the real-time thread must not allocate.
             peer_runs: Vec::with_capacity(MOST_RUNS),
+        }
+    }
+
+    /// Makes a Subscriber of a loopback: it sends nothing back.
+    #[must_use]
+    pub fn one_way(self) -> Self {
+        Self {
+            sends: false,
+            ..self
         }
     }
 
@@ -122,7 +134,7 @@ impl ControlApplication for ScenarioApplication {
 
     fn publishes(&self) -> bool {
         // A loopback has nothing to send back before its first message.
-        self.end == LoopEnd::Publisher || self.counter > 0
+        self.end == LoopEnd::Publisher || (self.sends && self.counter > 0)
     }
 
     fn sent(&mut self, message: &SentMessage) {

@@ -10,6 +10,7 @@
 //!   the kernel and in the device that joins two nodes ([`executor::LinkDevice`]).
 //! * [`collect`]: the same directory from files of runs made by hand. [`TraceNotes`] is the description of their traces,
 //!   [`RunId`] tells runs apart, [`host`] has facts about hosts.
+//! * [`UnfinishedDirectory`] is removed unless it becomes complete.
 //! * [`bundle`]: a run as one archive without names of users and hosts.
 //! * [`uml`]: the lab's own kernel, and machines with it.
 //! * [`run_directory`], [`CaseRecord`]: the files that a run leaves. [`RunFolder`] is for runs that leave none.
@@ -46,6 +47,7 @@ mod torn_data;
 mod trace_name;
 mod trace_notes;
 pub mod uml;
+mod unfinished_directory;
 
 pub use application::ScenarioApplication;
 pub use backend::Backend;
@@ -66,3 +68,4 @@ pub use scenario_loop::{LoopAddresses, LoopEnd, LoopError, ScenarioLoop};
 pub use summary::{ApplicationSummary, RoundTripQuantiles, summarize};
 pub use torn_data::TornData;
 pub use trace_notes::{NoTraceNotes, TraceNotes};
+pub use unfinished_directory::UnfinishedDirectory;

@@ -102,6 +102,7 @@ payload = "59 B"
             is_of_scenario: false,
             applications: vec![RunApplication {
                 name: "control".to_owned(),
+                one_way: false,
                 publisher_id: 1,
                 loopback_id: 2,
                 publisher_trace: "p".into(),

@@ -13,6 +13,7 @@ use crate::clock_agreement::ClockAgreement;
 use crate::error::LabError;
 use crate::network::NetworkPlan;
 use crate::run_directory::{DESCRIPTION, NOT_RUN, RunCase, RunDescription, SCENARIO};
+use crate::unfinished_directory::UnfinishedDirectory;
 
 /// Most messages of each application by default.
 const MOST_MESSAGES: u64 = 20_000;
@@ -113,15 +114,19 @@ impl PreparedRun {
     /// Writes the directory of the run: the description, the scenario and its histograms.
     ///
     /// # Errors
-    /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written.
+    /// [`LabError::Occupied`], [`LabError::NotEmpty`], or a file cannot be written; nothing stays then.
     pub fn write(&self, directory: &Path) -> Result<(), LabError> {
-        copy_scenario(directory, &self.file, &self.text, &self.histograms)?;
+        let unfinished = UnfinishedDirectory::new(directory);
+        copy_scenario(&unfinished, &self.file, &self.text, &self.histograms)?;
         for case in &self.description.cases {
             let path = directory.join(&case.directory);
             fs::create_dir_all(&path).map_err(|error| io_error(&path, error))?;
         }
         // The description comes last, because a directory that has one counts as a run.
-        Ok(self.description.write(directory)?)
+        unfinished.finish(
+            || Ok(self.description.write(directory)?),
+            |error| io_error(directory, error),
+        )
     }
 }
 
@@ -153,13 +158,14 @@ fn check_places<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), LabE
 /// # Errors
 /// [`LabError::Occupied`], [`LabError::NotEmpty`], [`LabError::HistogramPlace`], or a file cannot be written.
 pub(crate) fn copy_scenario(
-    directory: &Path,
+    unfinished: &UnfinishedDirectory,
     scenario: &ScenarioFile,
     text: &str,
     histograms: &[String],
 ) -> Result<(), LabError> {
     let names = histogram_names(scenario, histograms);
     check_places(names.iter().copied())?;
+    let directory = unfinished.path();
     if directory.join(DESCRIPTION).exists() {
         return Err(LabError::Occupied(directory.to_owned()));
     }
@@ -168,14 +174,17 @@ pub(crate) fn copy_scenario(
     if has_files {
         return Err(LabError::NotEmpty(directory.to_owned()));
     }
-    fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
+    let begun = unfinished.begin();
+    begun.map_err(|error| io_error(directory, error))?;
     let copy = directory.join(SCENARIO);
-    fs::write(&copy, text).map_err(|error| io_error(&copy, error))?;
+    let written = unfinished.step(|| fs::write(&copy, text));
+    written.map_err(|error| io_error(&copy, error))?;
     for name in names {
         let copy = directory.join(name);
         // The text that the scenario was read with: the file may have changed since then.
         let text = scenario.histogram_text(name).unwrap_or_default();
-        fs::write(&copy, text.as_bytes()).map_err(|error| io_error(&copy, error))?;
+        let written = unfinished.step(|| fs::write(&copy, text.as_bytes()));
+        written.map_err(|error| io_error(&copy, error))?;
     }
     Ok(())
 }

@@ -95,8 +95,11 @@ impl RunCase {
 /// Files of one application. Paths are relative to the directory of the case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunApplication {
-    /// Name in the scenario.
+    /// Name in the scenario; with several Subscribers that of the flow to one of them.
     pub name: String,
+    /// True for messages to a Subscriber, which sends nothing back. Its files are those of the loopback.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_way: bool,
     /// PublisherId of the Publisher.
     pub publisher_id: u64,
     /// PublisherId of the loopback.

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use takt_cell::Cell;
 use takt_control::{ControlError, ControlLoop, ControlOptions, LoopPhases, Sending};
-use takt_link::{Address, AddressError, LaunchMode};
+use takt_link::{Address, AddressError, LaunchMode, MacAddress};
 use takt_pubsub::configuration::{TomlError, from_toml};
 use takt_pubsub::publisher::{FieldSource, PublishedField};
 use takt_pubsub::subscriber::{FieldTarget, SubscribedField};
 use takt_rt::clock::tai_offset_seconds;
-use takt_scenario::{Application, ApplicationReceiver, Scenario};
+use takt_scenario::{Application, ApplicationIndex, Scenario};
 use takt_ua::structures::PubSubConfiguration2DataType;
 
-use crate::network::{group, publisher_ids};
+use crate::network::publisher_ids;
 use crate::payload::CounterPayload;
 use crate::run_id::RunId;
 
@@ -38,6 +38,9 @@ impl LoopEnd {
     }
 }
 
+/// Name of the end of a Subscriber, beside those of [`LoopEnd`].
+pub(crate) const SUBSCRIBER: &str = "subscriber";
+
 /// Addresses of an application's messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopAddresses {
@@ -48,15 +51,14 @@ pub struct LoopAddresses {
 }
 
 impl LoopAddresses {
-    /// Returns the addresses that the application with this index in the scenario has by default: Ethernet groups of its own, with its
-    /// VLAN and priority.
+    /// Returns the addresses that an application has by default: its Ethernet groups, with its VLAN and priority.
     #[must_use]
-    pub fn of(application: &Application, index: usize) -> Self {
+    pub fn of(application: &Application) -> Self {
         let (vlan, pcp) = (application.vlan, application.pcp);
-        let address = |there| format!("opc.eth://{}:{vlan}.{pcp}", group(index, there));
+        let address = |group| format!("opc.eth://{}:{vlan}.{pcp}", MacAddress(group));
         Self {
-            there: address(true),
-            back: address(false),
+            there: address(application.group),
+            back: address(application.return_group),
         }
     }
 }
@@ -133,18 +135,31 @@ impl ScenarioLoop {
         let Some(found) = applications.get(index) else {
             return Err(LoopError::SeveralApplications { known: known() });
         };
-        if let ApplicationReceiver::Subscriber(_) = found.receiver {
+        if found.receiver.loopback().is_none() {
             let name = found.name.clone();
             return Err(LoopError::NoLoopback { name });
         }
-        Ok(Self {
+        Ok(Self::new(scenario, index, found))
+    }
+
+    /// Returns the application with this index, with a loopback or without one. `None` if there is none.
+    ///
+    /// Without a loopback, its Subscribers are ends as a loopback is, which send nothing back.
+    #[must_use]
+    pub fn at(scenario: &Scenario, index: ApplicationIndex) -> Option<Self> {
+        let found = scenario.applications.get(index.0)?;
+        Some(Self::new(scenario, index.0, found))
+    }
+
+    fn new(scenario: &Scenario, index: usize, application: &Application) -> Self {
+        Self {
             scenario: scenario.name.clone(),
-            fields: CounterPayload::fields_of(found.frame),
-            addresses: LoopAddresses::of(found, index),
+            fields: CounterPayload::fields_of(application.frame),
+            addresses: LoopAddresses::of(application),
             group_version: 1,
             index,
-            application: found.clone(),
-        })
+            application: application.clone(),
+        }
     }
 
     /// Replaces the addresses.

@@ -18,13 +18,15 @@ pub struct ApplicationSummary {
     pub name: String,
     /// Number of messages that the Publisher handed to the kernel.
     pub sent: u64,
-    /// Number of messages whose answer the Publisher's thread took.
+    /// True for messages to a Subscriber: the times are one way, from T1 to T4 and from T2 to T3.
+    pub one_way: bool,
+    /// Number of messages whose answer the Publisher's thread took, or that the Subscriber's thread took.
     pub returned: u64,
     /// Losses by place; `None` if they are unknown, because a trace or capture is incomplete.
     pub losses: Option<Vec<PointLoss>>,
-    /// Application round trip.
+    /// Application round trip, or the time from one application to the other.
     pub application: Option<RoundTripQuantiles>,
-    /// Wire round trip, from captures.
+    /// Wire round trip, or the time of one way on the wire, from captures.
     pub wire: Option<RoundTripQuantiles>,
 }
 
@@ -107,15 +109,20 @@ pub fn summarize(
             let max = delay.max()?;
             Some(RoundTripQuantiles { median, p99, max })
         };
+        let (taken, arrived) = match application.one_way {
+            true => (TracePoint::T4, TracePoint::T3),
+            false => (TracePoint::T8, TracePoint::T7),
+        };
         let points = run.points.iter();
         let mut sent = points.filter(|it| it.point == TracePoint::T1);
         Ok(ApplicationSummary {
             name: application.name.clone(),
             sent: sent.next().map_or(0, |it| it.counters.messages),
-            returned: trip(TracePoint::T1, TracePoint::T8).map_or(0, |it| it.count()),
+            one_way: application.one_way,
+            returned: trip(TracePoint::T1, taken).map_or(0, |it| it.count()),
             losses: run.losses.clone(),
-            application: quantiles(TracePoint::T1, TracePoint::T8),
-            wire: quantiles(TracePoint::T2, TracePoint::T7),
+            application: quantiles(TracePoint::T1, taken),
+            wire: quantiles(TracePoint::T2, arrived),
         })
     };
     case.applications.iter().map(summary).collect()

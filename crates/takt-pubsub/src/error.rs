@@ -93,6 +93,15 @@ pub enum PublishError {
         /// Length of the longest message that can be sent, or that MaxNetworkMessageSize allows, in bytes.
         limit: usize,
     },
+    /// The message is longer than those of its flow, for which its delay is proven: see
+    /// [`WriterGroup::set_longest_message`](crate::publisher::WriterGroup::set_longest_message). It was not sent.
+    #[error("a message has {found} bytes, and those of its flow have at most {longest}")]
+    Length {
+        /// Length of the longest message of the flow, in bytes.
+        longest: usize,
+        /// Length of the message, in bytes.
+        found: usize,
+    },
     /// The output has less room than was reserved.
     #[error("the output buffer is smaller than was reserved")]
     NoRoom,
@@ -219,6 +228,19 @@ pub enum ReceiveError {
         part: String,
         /// Error of the field or of the message.
         reason: String,
+    },
+    /// A NetworkMessage, or one of its chunks, is longer than those of the reader's flow: see
+    /// [`Subscriber::set_longest_message`](crate::subscriber::Subscriber::set_longest_message).
+    #[error(
+        "DataSetReader '{reader}': a message has {found} bytes, and those of its flow have at most {longest}"
+    )]
+    Length {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Length of the longest message of the flow, in bytes.
+        longest: usize,
+        /// Length of the message, in bytes.
+        found: usize,
     },
     /// An announcement is not kept, because the memory budget of the Subscriber is spent.
     #[error("{what} cannot be stored: {source}")]

@@ -11,6 +11,7 @@
 //! * [`discovery`]: announcements of Publishers, and probes for them; also without clock and socket.
 //! * [`action`]: Requestors and Responders of Actions; also without clock and socket.
 //! * [`DataSetDirectory`]: the DataSets of many Publishers, for tools.
+//! * [`monitor`] counts how much of the proven times of its flow each message has used.
 //! * [`security`] protects messages, and keeps keys.
 //!
 //! # Example
@@ -108,6 +109,7 @@ mod error;
 mod link_times;
 mod losses;
 mod message_numbers;
+pub mod monitor;
 pub mod publisher;
 #[cfg(feature = "runtime")]
 pub mod runtime;

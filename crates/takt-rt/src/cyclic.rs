@@ -29,6 +29,7 @@
 //! ```
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::clock::Clock;
@@ -140,16 +141,41 @@ impl Cyclic {
         }
     }
 
+    /// Does `work` in every cycle until it breaks with a result, or until the flag is set: `None`. The flag ends no sleep, but
+    /// [`thread_signal`](crate::thread_signal) does. Allocates nothing.
+    pub fn run_unless<T>(
+        mut self,
+        stop: &AtomicBool,
+        mut work: impl FnMut(Cycle) -> ControlFlow<T>,
+    ) -> Option<T> {
+        while let Some(cycle) = self.wait_unless(stop) {
+            if let ControlFlow::Break(result) = work(cycle) {
+                return Some(result);
+            }
+        }
+        None
+    }
+
     /// Sleeps until the next cycle starts: for custom loops.
     ///
     /// Signals do not end the sleep. A clock that is set during it (`Realtime`, `Tai`) is noticed when the cycle would have started
     /// by the old time, or after a second if that is earlier.
     pub fn wait(&mut self) -> Cycle {
-        self.wait_by(&mut SystemClocks)
+        loop {
+            // Without a flag, it always has a cycle.
+            if let Some(cycle) = self.wait_by(&mut SystemClocks, None) {
+                return cycle;
+            }
+        }
+    }
+
+    /// Sleeps as [`wait`](Self::wait) does, unless the flag is set before the sleep, or when a signal ends it: `None`.
+    pub fn wait_unless(&mut self, stop: &AtomicBool) -> Option<Cycle> {
+        self.wait_by(&mut SystemClocks, Some(stop))
     }
 
     #[inline]
-    fn wait_by(&mut self, clocks: &mut impl Clocks) -> Cycle {
+    fn wait_by(&mut self, clocks: &mut impl Clocks, stop: Option<&AtomicBool>) -> Option<Cycle> {
         let mut clock_step = 0_i64;
         let mut reading = self.clock.read(clocks);
         let (mut number, mut skipped) = self.next(reading.now);
@@ -164,13 +190,17 @@ impl Cyclic {
             if reading.now >= start {
                 break;
             }
+            // The flag passes no data on.
+            if stop.is_some_and(|it| it.load(Ordering::Relaxed)) {
+                return None;
+            }
             self.clock.approach(clocks, &reading, start, self.spin);
             reading = self.clock.read(clocks);
         }
         let start_monotonic = self.clock.monotonic(start);
         self.last = Some((number, start_monotonic));
         self.overruns = self.overruns.saturating_add(skipped);
-        Cycle {
+        Some(Cycle {
             number: u64::try_from(number).unwrap_or(0),
             start_nanos: start,
             start_monotonic_nanos: start_monotonic,
@@ -179,7 +209,7 @@ impl Cyclic {
             overruns: self.overruns,
             clock_step_nanos: clock_step,
             clock_steps: self.clock_steps,
-        }
+        })
     }
 
     /// Returns the start of a cycle.
@@ -329,7 +359,7 @@ mod tests {
         };
         let mut c = cyclic(MILLISECOND, 0).with_base_time(Clock::Tai, 250_000);
         let cycle = |_| {
-            let cycle = c.wait_by(&mut clocks);
+            let cycle = c.wait_by(&mut clocks, None).unwrap();
             clocks.monotonic += 100_000;
             (cycle, clocks.monotonic)
         };
@@ -394,7 +424,7 @@ mod tests {
             ..SimulatedClocks::default()
         };
         let mut c = cyclic(3600 * SECOND, 0).with_base_time(Clock::Tai, 0);
-        let cycle = c.wait_by(&mut clocks);
+        let cycle = c.wait_by(&mut clocks, None).unwrap();
         assert_eq!((cycle.number, cycle.clock_steps), (1, 1));
         assert!((599 * SECOND..602 * SECOND).contains(&clocks.monotonic));
         assert!(

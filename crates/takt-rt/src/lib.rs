@@ -3,7 +3,7 @@
 //! This crate wraps the operating system's clocks, schedulers and descriptors, and is independent of OPC UA:
 //!
 //! * [`clock`]: the system's clocks as whole nanoseconds; [`tai_offset`] sets that of TAI;
-//! * [`sleeping`]: waiting for a time of a clock that may be set;
+//! * [`sleeping`]: waiting for a time of a clock that may be set; [`thread_signal`] ends a sleep early;
 //! * [`cyclic`]: a loop that starts at absolute times, reports its wake-up latency, and counts overruns;
 //! * [`real_time`]: all real-time settings of a cyclic thread at once;
 //! * [`late`]: late wake-ups of a cyclic thread, on their way to a thread that looks for their causes;
@@ -67,6 +67,8 @@ pub mod sleeping;
 pub mod system_calls;
 #[allow(unsafe_code, reason = "a system call that rustix does not offer")]
 pub mod tai_offset;
+#[allow(unsafe_code, reason = "a system call that rustix does not offer")]
+pub mod thread_signal;
 pub mod time_limit;
 pub mod timer_slack;
 pub mod waiting;

@@ -21,11 +21,31 @@ pub enum Policy {
     Fifo(u8),
 }
 
+impl Policy {
+    /// Returns the name of the policy, without a priority.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Other => "SCHED_OTHER",
+            Self::Fifo(_) => "SCHED_FIFO",
+        }
+    }
+
+    /// Returns the real-time priority, from 1 to 99, if the policy has one.
+    #[must_use]
+    pub const fn priority(self) -> Option<u8> {
+        match self {
+            Self::Other => None,
+            Self::Fifo(priority) => Some(priority),
+        }
+    }
+}
+
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Other => f.write_str("SCHED_OTHER"),
-            Self::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
+        match self.priority() {
+            None => f.write_str(self.name()),
+            Some(priority) => write!(f, "{} {priority}", self.name()),
         }
     }
 }

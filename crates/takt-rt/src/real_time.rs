@@ -52,6 +52,8 @@ pub struct Preparation {
 pub struct Prepared {
     /// Settings, and the reasons why some could not be applied.
     pub preparations: Vec<Preparation>,
+    /// Policy that the thread has now; `None` if it is none that [`Policy`] represents, or not known.
+    pub policy: Option<Policy>,
     _latency: Option<CpuLatency>,
 }
 
@@ -95,12 +97,44 @@ pub fn prepare(options: &RealTimeOptions) -> Prepared {
     // The priority comes last: the steps before it may take long.
     if let Some(policy) = options.policy {
         note(
-            "SCHED_FIFO",
+            policy.name(),
             priority::set(policy).map_err(|error| text(&error)),
         );
     }
     Prepared {
         preparations,
+        policy: priority::get().ok().flatten(),
         _latency: latency,
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(miri))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_is_the_one_that_the_thread_has() {
+        let with = |policy| {
+            let options = RealTimeOptions {
+                policy,
+                lock_memory: false,
+                cpu_latency: false,
+                ..RealTimeOptions::default()
+            };
+            let thread = std::thread::spawn(move || prepare(&options));
+            let prepared = thread.join().unwrap();
+            let last = prepared.preparations.last().cloned().unwrap();
+            (prepared.policy, last)
+        };
+        // Priorities end at 99.
+        let (policy, setting) = with(Some(Policy::Fifo(100)));
+        assert_eq!(policy, Some(Policy::Other));
+        assert_eq!(setting.setting, "SCHED_FIFO");
+        assert!(setting.problem.is_some());
+        let (policy, setting) = with(Some(Policy::Other));
+        assert_eq!(policy, Some(Policy::Other));
+        assert_eq!((setting.setting, setting.problem), ("SCHED_OTHER", None));
+        assert_eq!(with(None).0, Some(Policy::Other));
     }
 }

@@ -37,6 +37,9 @@ impl Frame {
         payload: GREATEST_PAYLOAD,
     };
 
+    /// The shortest frame, whose payload is padding: 88 B on the wire.
+    pub const SHORTEST: Self = Self { payload: 0 };
+
     /// Makes the frame of a payload in bytes.
     ///
     /// # Errors
@@ -58,6 +61,28 @@ impl Frame {
     pub fn of_repeated_node_count(count: u32) -> Result<Self, FrameTooLong> {
         let payload = 32 + 9 * (1 + u64::from(count));
         Self::new(u32::try_from(payload).unwrap_or(u32::MAX)).map_err(|_| FrameTooLong { payload })
+    }
+
+    /// Makes the frame of the same message with a DataSetMessage of each of several DataSetWriters, with so many fields each. A
+    /// message of several has their sizes (2 B each) in its PayloadHeader (OPC 10000-14, 7.2.4.5.3); that of one has none.
+    ///
+    /// # Errors
+    /// A message longer than 1500 B.
+    pub fn of_writers(fields: &[u32]) -> Result<Self, FrameTooLong> {
+        let writers = fields.len() as u64;
+        let sizes = if writers > 1 { 2 * writers } else { 0 };
+        let values = fields.iter().map(|fields| 9 * u64::from(*fields));
+        // Headers and number of DataSetMessages, DataSetWriterIds, sizes; header and number of fields of each DataSetMessage.
+        let payload = 16 + 2 * writers + sizes + 14 * writers + values.sum::<u64>();
+        Self::new(u32::try_from(payload).unwrap_or(u32::MAX)).map_err(|_| FrameTooLong { payload })
+    }
+
+    /// Makes the frame of the same message with so many more bytes.
+    ///
+    /// # Errors
+    /// A message longer than 1500 B.
+    pub fn longer(self, bytes: u32) -> Result<Self, FrameTooLong> {
+        Self::new(self.payload.saturating_add(bytes))
     }
 
     /// Returns the bytes of payload, without padding.
@@ -97,6 +122,20 @@ mod tests {
             frames.map(Frame::physical),
             [101, 119, 155, 227, 371, 659, 1235, 1523]
         );
+    }
+
+    #[test]
+    fn several_writers_have_sizes() {
+        let payload = |fields: &[u32]| Frame::of_writers(fields).unwrap().payload();
+        for fields in [1, 3, 162] {
+            let of_one = Frame::of_repeated_node_count(fields - 1).unwrap();
+            assert_eq!(payload(&[fields]), of_one.payload());
+        }
+        assert_eq!(payload(&[8, 3]), 16 + 2 * 18 + 9 * 11);
+        assert!(Frame::of_writers(&[u32::MAX; 9]).is_err());
+        let longest = Frame::LONGEST;
+        assert_eq!(longest.longer(1), Err(FrameTooLong { payload: 1501 }));
+        assert_eq!(Frame::new(100).unwrap().longer(46).unwrap().payload(), 146);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!   `docs/scenario.md` is the reference of the file, [`schema`] its JSON Schema, and [`template`] writes files to begin with.
 //! * Everything in a [`Scenario`] is resolved: names are indices, routes are found ([`Scenario::flows`]), slopes and credits computed.
 //! * [`CampaignFile`] reads the file of a campaign in the same way: scenarios, swept fields and repetitions.
+//! * [`PlantFile`] reads a network file: the network of a scenario, and the devices that run PubSub configurations.
 //! * [`ScenarioFile::variants`] returns the scenarios of a file with sweeps.
 //! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
 //! * [`Frame`]: sizes of payload, of the L2 frame and on the wire.
@@ -59,9 +60,11 @@ mod error;
 mod fields;
 mod frame;
 mod histogram_files;
+mod identity;
 mod model;
 pub mod names;
 mod part;
+mod plant;
 mod quantity;
 mod read;
 mod scenario;
@@ -71,6 +74,7 @@ mod settings;
 mod shape;
 mod sweep;
 pub mod template;
+pub mod toml_text;
 
 pub use campaign::{
     CampaignBackend, CampaignFile, CampaignSweep, CampaignText, DerivedField, NotDerived, StopRule,
@@ -79,12 +83,18 @@ pub use campaign::{
 pub use discipline::*;
 pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use identity::WRITER_GROUP_ID;
 pub use model::*;
 pub use part::Part;
+pub use plant::{
+    PlantDevice, PlantFile, PlantMulticast, PlantPath, PlantText, PlantWriterGroup, WrittenTable,
+};
 pub use quantity::{
     Credit, Drift, Duration, Length, QuantityError, QuantityFlaw, Rate, Share, SignedDuration, Size,
 };
-pub use scenario::{Flow, FlowSource, Scenario};
+pub use scenario::{Flow, FlowSource, Fork, Scenario};
 pub use scenario_file::{ScenarioFile, ScenarioVariant};
-pub use schema::{ScenarioField, campaign_fields, campaign_schema, fields, schema};
+pub use schema::{
+    ScenarioField, campaign_fields, campaign_schema, fields, plant_fields, plant_schema, schema,
+};
 pub use sweep::Sweep;

@@ -74,7 +74,9 @@ fn span(document: &Table, scenario: &Scenario, part: Part) -> Option<Range<usize
                 .and_then(|(_, entry)| Some(entry.get("interval")?.span.clone()))
                 .or_else(|| span(document, scenario, Part::Discipline(port)))
         }
-        Part::Flow(FlowSource::Publish(id) | FlowSource::Return(id)) => {
+        Part::Flow(
+            FlowSource::Publish(id) | FlowSource::Return(id) | FlowSource::Branch(id, _),
+        ) => {
             let application = scenario.applications.get(id.0)?;
             named(document, "applications", &application.name)
         }

@@ -40,6 +40,8 @@ pub struct Flow {
     pub source: FlowSource,
     /// Ports that the frames leave by, in order. At least one.
     pub ports: Vec<PortIndex>,
+    /// Place at which a bridge makes its frames of those of another flow. `None` if they begin at a host.
+    pub fork: Option<Fork>,
     /// Size of each frame.
     pub frame: Frame,
     /// Priority Code Point.
@@ -48,29 +50,86 @@ pub struct Flow {
     pub interval: Duration,
 }
 
+/// Place at which a flow begins as a copy of another one: messages of an application with several subscribers are one frame until a
+/// bridge replicates it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fork {
+    /// The flow whose frames are replicated: an earlier one of the same application.
+    pub of: FlowSource,
+    /// Number of ports at the beginning of the path, at least one, at which both flows are the same frame. The last of them is the
+    /// other flow's own; those before may belong to earlier flows again.
+    pub shared: usize,
+}
+
+impl Flow {
+    /// Returns the ports at which its frames are no frames of another flow. Each port of an application's paths is the own port of one
+    /// flow, so that sums over these ports count each frame once.
+    pub fn own_ports(&self) -> &[PortIndex] {
+        let shared = self.fork.map_or(0, |fork| fork.shared);
+        self.ports.get(shared..).unwrap_or_default()
+    }
+}
+
 /// Source of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowSource {
-    /// Messages that an application publishes.
+    /// Messages that an application publishes, on their way to the loopback or to the first subscriber.
     Publish(ApplicationIndex),
     /// Messages that the loopback of an application sends back.
     Return(ApplicationIndex),
     /// Cross traffic.
     Cross(CrossTrafficIndex),
+    /// Messages that an application publishes, on their way to a further subscriber: the index in
+    /// [`ApplicationReceiver::nodes`], from 1 on.
+    Branch(ApplicationIndex, usize),
+}
+
+impl FlowSource {
+    /// Returns the application of messages; `None` for cross traffic.
+    pub const fn application(self) -> Option<ApplicationIndex> {
+        match self {
+            Self::Publish(id) | Self::Return(id) | Self::Branch(id, _) => Some(id),
+            Self::Cross(_) => None,
+        }
+    }
 }
 
 impl Scenario {
-    /// Returns all flows: those of applications, each followed by its way back, then cross traffic, in the order of the file.
+    /// Returns all flows: those of applications, each followed by its way back or by those to further subscribers, then cross
+    /// traffic, in the order of the file.
     pub fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// Returns the name of a flow: that of the application, with `(return)` behind it on the way back, or of the cross traffic.
+    /// Returns the VLAN of a flow.
+    pub fn vlan(&self, source: FlowSource) -> Option<u16> {
+        match source {
+            FlowSource::Publish(id) | FlowSource::Return(id) | FlowSource::Branch(id, _) => {
+                self.applications.get(id.0).map(|it| it.vlan)
+            }
+            FlowSource::Cross(id) => self.cross_traffic.get(id.0).map(|it| it.vlan),
+        }
+    }
+
+    /// Returns the flow of a source.
+    pub fn flow(&self, source: FlowSource) -> Option<&Flow> {
+        self.flows.iter().find(|flow| flow.source == source)
+    }
+
+    /// Returns the name of a flow: that of the application, with `(return)` behind it on the way back, or with the subscriber behind it
+    /// (`application → node`) if there are several; or that of the cross traffic.
     pub fn flow_name(&self, source: FlowSource) -> String {
         let application =
             |id: ApplicationIndex| self.applications.get(id.0).map_or("", |it| &it.name);
+        let to = |id: ApplicationIndex, index: usize| {
+            let nodes = self.applications.get(id.0).map(|it| it.receiver.nodes());
+            let node = nodes.filter(|nodes| nodes.len() > 1)?.get(index)?;
+            let node = self.nodes.get(node.0)?;
+            Some(format!("{} \u{2192} {}", application(id), node.name))
+        };
         match source {
-            FlowSource::Publish(id) => application(id).to_owned(),
+            FlowSource::Publish(id) => to(id, 0).unwrap_or_else(|| application(id).to_owned()),
+            FlowSource::Branch(id, index) => to(id, index).unwrap_or_default(),
             FlowSource::Return(id) => format!("{} (return)", application(id)),
             FlowSource::Cross(id) => self
                 .cross_traffic

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::campaign::CAMPAIGN;
 use crate::fields::SCENARIO;
+use crate::plant::PLANT;
 use crate::shape::{Kind, Shape};
 
 /// Returns the schema of a number with one of these units behind it.
@@ -124,6 +125,11 @@ pub fn campaign_schema() -> Value {
     schema_of(&CAMPAIGN, "A campaign of Takt")
 }
 
+/// Returns the JSON Schema (2020-12) of a network file.
+pub fn plant_schema() -> Value {
+    schema_of(&PLANT, "A network file of Takt")
+}
+
 fn schema_of(shape: &Shape, title: &str) -> Value {
     let mut definitions = Map::new();
     let mut schema = table(shape, &mut definitions);
@@ -163,6 +169,15 @@ pub fn fields() -> Vec<ScenarioField> {
 /// Returns all fields of a campaign file, in the order of the reference. `docs/campaigns.md` lists them.
 pub fn campaign_fields() -> Vec<ScenarioField> {
     fields_of(&CAMPAIGN)
+}
+
+/// Returns the fields of a network file, in the order of the reference, without those of tables that scenarios have, too.
+/// `docs/plant.md` lists them.
+pub fn plant_fields() -> Vec<ScenarioField> {
+    let known = fields();
+    let mut own = fields_of(&PLANT);
+    own.retain(|field| known.iter().all(|other| other.table != field.table));
+    own
 }
 
 fn fields_of(root: &'static Shape) -> Vec<ScenarioField> {

@@ -236,7 +236,7 @@ impl Kind {
 fn check_characters(text: &str, layout: &str, span: Range<usize>, problems: &mut Vec<Problem>) {
     let found = text
         .chars()
-        .find(|one| !layout.contains(*one) && (one.is_control() || is_invisible(*one)));
+        .find(|one| !layout.contains(*one) && is_unwanted(*one));
     if let Some(found) = found {
         let message = format!(
             "a text must not contain the character {}",
@@ -247,9 +247,10 @@ fn check_characters(text: &str, layout: &str, span: Range<usize>, problems: &mut
     }
 }
 
-/// Returns true for line separators, and for characters that change the order of others.
-fn is_invisible(one: char) -> bool {
-    matches!(one, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+/// Returns true for control characters, line separators, and characters that change the order of others.
+pub(crate) fn is_unwanted(one: char) -> bool {
+    one.is_control()
+        || matches!(one, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Checks a choice. The message does not repeat the names, since `expected` contains them.

@@ -42,6 +42,7 @@ impl Runtime {
                 ShmError::iceoryx("list the nodes in use", "the nodes are not accessible")
             })?;
             report.services = public::abandoned::remove_all(files);
+            report.counters = files.remove_abandoned();
         }
         report.applications = name_lock::remove_dead(self);
         Ok(report)

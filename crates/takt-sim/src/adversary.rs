@@ -3,7 +3,7 @@
 //! The search uses random restarts and hill climbing. Every delay that it finds can happen in the model, with any phases of
 //! applications and gates unless those are kept; a bound proves that no longer one can.
 
-use takt_scenario::{ApplicationIndex, ApplicationReceiver, FlowSource, Scenario};
+use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
 use crate::genes::{Genes, Seen};
 use crate::observer::Passage;
@@ -148,7 +148,7 @@ fn aims(scenario: &Scenario) -> Vec<Aim> {
     let mut aims = Vec::new();
     for (index, flow) in scenario.flows().iter().enumerate() {
         if let FlowSource::Publish(id) = flow.source
-            && let ApplicationReceiver::Loopback(_) = scenario.applications[id.0].receiver
+            && scenario.applications[id.0].receiver.loopback().is_some()
         {
             aims.push(Aim::RoundTrip(id));
         }
@@ -209,7 +209,7 @@ impl Worst {
         };
         let latest = match aim {
             Aim::RoundTrip(id) => trace.latest(&[FlowSource::Publish(id), FlowSource::Return(id)]),
-            Aim::Flow(index) => trace.latest(&[scenario.flows().get(index)?.source]),
+            Aim::Flow(index) => trace.latest_on(scenario.flows().get(index)?),
         };
         Some(Tried {
             adversary,

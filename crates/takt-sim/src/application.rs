@@ -19,6 +19,8 @@ pub(crate) struct Cycles {
     sending: Time,
     /// Time before that at which frames are given to the kernel, with their txtime.
     txtime: Option<Time>,
+    /// Time for which a message is protected before it is handed on.
+    protect: Time,
     /// Shift of the cycles by an adversary.
     shift: Time,
     clock: NodeClock,
@@ -59,6 +61,7 @@ impl Cycles {
             publisher: application.cycle.part(application.phases.publisher).into(),
             sending: application.sending_time().into(),
             txtime: application.txtime.map(Time::from),
+            protect: application.security.protect.into(),
             shift,
             clock,
             user_thread,
@@ -109,7 +112,8 @@ impl Cycles {
         let sending = self.cycle.times(cycle) + self.sending + self.shift;
         let thread = sending - self.txtime.unwrap_or_default();
         let at = self.clock.global(thread)
-            + latency(&mut self.chosen, &mut self.publisher_thread, cycle);
+            + latency(&mut self.chosen, &mut self.publisher_thread, cycle)
+            + self.protect;
         // A thread does one thing after the other.
         self.last = self.last.max(at);
         Departure {

@@ -1,5 +1,7 @@
 //! Construction of the simulated parts from a scenario.
 
+use std::collections::HashMap;
+
 use takt_scenario::{Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Scenario};
 
 use crate::application::{Cycles, Generator};
@@ -171,25 +173,22 @@ pub(crate) fn applications(scenario: &Scenario, options: &RunOptions) -> Vec<Thr
             shift(|it| &it.publishers, index),
             late(|it| &it.late_publishers, index),
         );
-        let loopback = match application.receiver {
-            takt_scenario::ApplicationReceiver::Loopback(node) => {
-                let cycles = cycles(
-                    node,
-                    ApplicationEnd::Loopback,
-                    shift(|it| &it.loopbacks, index),
-                    late(|it| &it.late_loopbacks, index),
-                );
-                let talker = application.publisher;
-                let subscriber = SubscriberThread::new(
-                    application,
-                    clock(scenario, talker),
-                    latencies(talker, ApplicationEnd::Publisher, CyclicThread::Subscriber),
-                    shift(|it| &it.publishers, index),
-                );
-                Some((cycles, subscriber))
-            }
-            takt_scenario::ApplicationReceiver::Subscriber(_) => None,
-        };
+        let loopback = application.receiver.loopback().map(|node| {
+            let cycles = cycles(
+                node,
+                ApplicationEnd::Loopback,
+                shift(|it| &it.loopbacks, index),
+                late(|it| &it.late_loopbacks, index),
+            );
+            let talker = application.publisher;
+            let subscriber = SubscriberThread::new(
+                application,
+                clock(scenario, talker),
+                latencies(talker, ApplicationEnd::Publisher, CyclicThread::Subscriber),
+                shift(|it| &it.publishers, index),
+            );
+            (cycles, subscriber)
+        });
         Threads {
             publisher,
             loopback,
@@ -230,6 +229,22 @@ pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
         .map_or(Time::ZERO, |etf| etf.delta.into())
 }
 
+/// Returns the flows that begin as copies of each flow, with the number of ports behind which a bridge makes the copy.
+pub(crate) fn forks(scenario: &Scenario) -> Vec<Vec<(u16, u32)>> {
+    let flows = scenario.flows();
+    let mut forks = vec![Vec::new(); flows.len()];
+    let index = (0..).zip(flows);
+    let index: HashMap<FlowSource, usize> = index.map(|(at, flow)| (flow.source, at)).collect();
+    for (copy, flow) in (0..).zip(flows) {
+        if let Some(fork) = flow.fork
+            && let Some(of) = index.get(&fork.of)
+        {
+            forks[*of].push((u16::try_from(fork.shared).unwrap_or(u16::MAX), copy));
+        }
+    }
+    forks
+}
+
 /// Returns the flows of each application: that of published messages, and that of returned ones.
 pub(crate) fn flows_of(scenario: &Scenario) -> Vec<(usize, Option<usize>)> {
     let mut found = vec![(0, None); scenario.applications.len()];
@@ -237,7 +252,7 @@ pub(crate) fn flows_of(scenario: &Scenario) -> Vec<(usize, Option<usize>)> {
         match flow.source {
             FlowSource::Publish(id) => found[id.0].0 = index,
             FlowSource::Return(id) => found[id.0].1 = Some(index),
-            FlowSource::Cross(_) => {}
+            FlowSource::Cross(_) | FlowSource::Branch(..) => {}
         }
     }
     found

@@ -27,16 +27,20 @@ impl DropRates {
         }
         for (flow, statistics) in scenario.flows().iter().zip(&results.flows) {
             let first = match flow.source {
-                FlowSource::Publish(id) if id == application => &mut rates.publisher,
-                FlowSource::Return(id) if id == application => &mut rates.loopback,
+                FlowSource::Publish(id) if id == application => Some(&mut rates.publisher),
+                FlowSource::Return(id) if id == application => Some(&mut rates.loopback),
+                // A loss at a shared port is that of the first flow with this port.
+                FlowSource::Branch(id, _) if id == application => None,
                 _ => continue,
             };
             let lost_at = |port: PortIndex| -> u64 {
                 let there = statistics.lost.iter().filter(|lost| lost.port == port);
                 there.map(|lost| lost.count).sum()
             };
-            let mut ports = flow.ports.iter().copied();
-            *first += ports.next().map_or(0, lost_at);
+            let mut ports = flow.own_ports().iter().copied();
+            if let Some(first) = first {
+                *first += ports.next().map_or(0, lost_at);
+            }
             rates
                 .bridges
                 .extend(ports.map(|port| (port, lost_at(port))));

@@ -72,6 +72,23 @@ impl Frames {
         place
     }
 
+    /// Copies a frame that has passed some ports onto another way with the same beginning: the first port of that way in the list of all
+    /// ways, and its number of ports.
+    pub(crate) fn copy(&mut self, place: u32, packet: Packet, first: u32, hops: u16) -> u32 {
+        let frame = self.places[place as usize];
+        let copy = self.insert(Frame {
+            packet,
+            next: first + u32::from(frame.hop),
+            hops,
+            ..frame
+        });
+        let from = place as usize * self.most_hops;
+        let to = copy as usize * self.most_hops;
+        let passed = from..from + usize::from(frame.hop);
+        self.hops.copy_within(passed, to);
+        copy
+    }
+
     pub(crate) fn remove(&mut self, place: u32) {
         self.free.push(place);
     }

@@ -1,8 +1,7 @@
 //! Parameters that an adversary can change, with their ranges, and how the search for the worst case changes them.
 
 use takt_scenario::{
-    ApplicationIndex, ApplicationReceiver, FlowSource, LowerPriority, NodeIndex, NodeKind, Pattern,
-    PortIndex, Scenario,
+    ApplicationIndex, FlowSource, LowerPriority, NodeIndex, NodeKind, Pattern, PortIndex, Scenario,
 };
 
 use crate::moves::{self, pick, wrapped};
@@ -98,12 +97,13 @@ impl<'a> Genes<'a> {
             latency.least() < latency.most()
         };
         let is_late = |application: &takt_scenario::Application| {
-            may_be_late(application.publisher) || may_be_late(application.receiver.node())
+            let mut receivers = application.receiver.nodes().iter();
+            may_be_late(application.publisher) || receivers.any(|node| may_be_late(*node))
         };
         let loopbacks = (0..scenario.applications.len()).map(ApplicationIndex);
         let loopbacks = loopbacks.filter(|id| {
-            let receiver = scenario.applications[id.0].receiver;
-            matches!(receiver, ApplicationReceiver::Loopback(_)) && !kept
+            let receiver = &scenario.applications[id.0].receiver;
+            receiver.loopback().is_some() && !kept
         });
         Self {
             scenario,
@@ -259,7 +259,9 @@ impl<'a> Genes<'a> {
     fn meet_frame(&self, next: &mut Adversary, seen: &Seen<'_>, random: &mut Random) {
         let is_free = |source| match source {
             // With kept phases the list is empty, and no application's flow may move.
-            FlowSource::Publish(id) | FlowSource::Return(id) => id.0 < self.cycles.len(),
+            FlowSource::Publish(id) | FlowSource::Return(id) | FlowSource::Branch(id, _) => {
+                id.0 < self.cycles.len()
+            }
             FlowSource::Cross(id) => id.0 < self.periods.len(),
         };
         let Some(passage) = pick(seen.latest, random) else {
@@ -270,7 +272,9 @@ impl<'a> Genes<'a> {
             return;
         };
         let (phases, index, most) = match change.source {
-            FlowSource::Publish(id) => (&mut next.publishers, id.0, &self.cycles),
+            FlowSource::Publish(id) | FlowSource::Branch(id, _) => {
+                (&mut next.publishers, id.0, &self.cycles)
+            }
             FlowSource::Return(id) => (&mut next.loopbacks, id.0, &self.cycles),
             FlowSource::Cross(id) => (&mut next.cross_traffic, id.0, &self.periods),
         };

@@ -1,9 +1,7 @@
 //! Moves of the search that follow from the times of the last try: the latest message becomes later if its gate closes just before
 //! it, if another frame comes just before it, or if the loopback's thread runs just before it.
 
-use takt_scenario::{
-    ApplicationIndex, ApplicationReceiver, Flow, FlowSource, PortIndex, Scenario, Taprio,
-};
+use takt_scenario::{ApplicationIndex, FlowSource, PortIndex, Scenario, Taprio};
 
 use crate::observer::Passage;
 use crate::trace::Trace;
@@ -28,15 +26,12 @@ pub(crate) fn gates(scenario: &Scenario, port: PortIndex) -> Option<&Taprio> {
     scenario.ports[port.0].discipline.scheduler.gates()
 }
 
-fn flow(scenario: &Scenario, source: FlowSource) -> Option<&Flow> {
-    let mut flows = scenario.flows().iter();
-    flows.find(|flow| flow.source == source)
-}
-
 /// Returns the time at which the transmission of a frame began.
 fn begin(scenario: &Scenario, passage: &Passage) -> Time {
     let link = &scenario.links[scenario.ports[passage.port.0].link.0];
-    let bytes = flow(scenario, passage.source).map_or(0, |flow| flow.frame.physical());
+    let bytes = scenario
+        .flow(passage.source)
+        .map_or(0, |flow| flow.frame.physical());
     passage.arrived
         - Time::from(link.length.propagation())
         - LineRate::new(link.rate.0).duration(bytes)
@@ -59,7 +54,7 @@ pub(crate) fn missed_gate(
 ) -> Option<Time> {
     let port = &scenario.ports[passage.port.0];
     let taprio = gates(scenario, passage.port)?;
-    let flow = flow(scenario, passage.source)?;
+    let flow = scenario.flow(passage.source)?;
     let windows = taprio.windows(port.discipline.class_of(flow.pcp));
     let (start, length) = *pick(&windows, random)?;
     // A gate that never closes delays no frame. With txtime-assist, the end of its entry still does.
@@ -129,8 +124,11 @@ pub(crate) fn met_frame(
 /// Returns the clock by which a flow's frames are sent.
 fn clock(scenario: &Scenario, source: FlowSource) -> NodeClock {
     let node = match source {
-        FlowSource::Publish(id) => scenario.applications[id.0].publisher,
-        FlowSource::Return(id) => scenario.applications[id.0].receiver.node(),
+        FlowSource::Publish(id) | FlowSource::Branch(id, _) => {
+            scenario.applications[id.0].publisher
+        }
+        // Only a loopback sends back.
+        FlowSource::Return(id) => scenario.applications[id.0].receiver.nodes()[0],
         FlowSource::Cross(id) => scenario.cross_traffic[id.0].from,
     };
     build::clock(scenario, node)
@@ -144,11 +142,10 @@ pub(crate) fn missed_thread(
     last: &Passage,
 ) -> Option<Time> {
     let application = &scenario.applications[id.0];
-    let ApplicationReceiver::Loopback(node) = application.receiver else {
-        return None;
-    };
+    let node = application.receiver.loopback()?;
     let user = application.cycle.part(application.phases.user);
-    let comes = build::clock(scenario, node).local(last.arrived);
+    let verified = last.arrived + application.security.verify.into();
+    let comes = build::clock(scenario, node).local(verified);
     let shift = comes - user.into() - JUST;
     Some(wrapped(shift, application.cycle.into()))
 }

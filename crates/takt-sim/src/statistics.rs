@@ -240,13 +240,27 @@ pub struct ApplicationStatistics {
     /// Round trip of the application, of loopbacks only: from the Publisher's thread that hands the message over (T1) to the one
     /// that takes it when it is back (T8).
     pub application_round_trip: Delays,
-    /// Counters in the messages that came back, or to the Subscriber.
+    /// Counters in the messages that came back, or to the first Subscriber.
     pub counters: Counters,
+    /// Counters in the messages that came to each further Subscriber.
+    pub further: Vec<Counters>,
     /// Number of messages that the loopback had received, and replaced by later ones before it sent them.
     pub overwritten: u64,
 }
 
 impl ApplicationStatistics {
+    /// Returns the counters of all Subscribers together.
+    pub fn all_counters(&self) -> Counters {
+        self.further
+            .iter()
+            .fold(self.counters, |sum, of_one| Counters {
+                missed: sum.missed + of_one.missed,
+                repeated: sum.repeated + of_one.repeated,
+                out_of_order: sum.out_of_order + of_one.out_of_order,
+                last: sum.last.max(of_one.last),
+            })
+    }
+
     /// Counts a received message. Returns true if it is new.
     pub(crate) fn receive(&mut self, counter: u64) -> bool {
         let repeated = self.counters.repeated;
@@ -254,13 +268,15 @@ impl ApplicationStatistics {
         self.counters.repeated == repeated
     }
 
-    pub(crate) fn new(digits: u8) -> Self {
+    /// Makes the statistics of an application with so many receivers.
+    pub(crate) fn new(digits: u8, receivers: usize) -> Self {
         Self {
             published: 0,
             round_trip: Delays::new(digits),
             round_trip_from_first_bit: Delays::new(digits),
             application_round_trip: Delays::new(digits),
             counters: Counters::default(),
+            further: vec![Counters::default(); receivers.saturating_sub(1)],
             overwritten: 0,
         }
     }

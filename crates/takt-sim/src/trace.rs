@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use takt_scenario::{FlowSource, PortIndex};
+use takt_scenario::{Flow, FlowSource, PortIndex};
 
 use crate::Time;
 use crate::observer::{Message, Observer, Passage};
@@ -25,7 +25,23 @@ impl Trace {
     /// Returns the passages of the message that took the longest time on these flows together: one way, or the ways there and
     /// back.
     pub(crate) fn latest(&self, flows: &[FlowSource]) -> Vec<Passage> {
-        let own = |passage: &&Passage| flows.contains(&passage.source);
+        self.latest_of(|passage| flows.contains(&passage.source))
+    }
+
+    /// Returns the passages of the message that took the longest time on the path of a flow, also at ports that it shares.
+    pub(crate) fn latest_on(&self, flow: &Flow) -> Vec<Passage> {
+        if flow.fork.is_none() {
+            return self.latest(&[flow.source]);
+        }
+        // Of the flows of an application with several subscribers, one has each port as its own.
+        let application = flow.source.application();
+        self.latest_of(|passage| {
+            passage.source.application() == application && flow.ports.contains(&passage.port)
+        })
+    }
+
+    fn latest_of(&self, is_own: impl Fn(&Passage) -> bool) -> Vec<Passage> {
+        let own = |passage: &&Passage| is_own(passage);
         let mut spans: BTreeMap<u64, (Time, Time)> = BTreeMap::new();
         for passage in self.passages.iter().filter(own) {
             let begin = (passage.queued, passage.arrived);

@@ -1,6 +1,6 @@
 //! The commands of a plan, in the order in which the kernel needs them.
 
-use takt_scenario::NodeKind;
+use takt_scenario::{GroupAddress, NodeKind};
 
 use crate::plan::PortPlan;
 use crate::qdisc::Qdisc;
@@ -107,6 +107,50 @@ pub fn vlan_commands(plan: &PortPlan) -> Vec<ShellCommand> {
     commands
 }
 
+/// Returns the commands with which a bridge forwards groups of receivers to this port. Groups without an entry at any port are flooded,
+/// so that they would load links that no bound counts them on.
+///
+/// A bridge with `vlan_filtering 1` has its entries for each VLAN, and one without it for none. A bridge uses entries of IP groups only
+/// while there is a querier (net/bridge/br_multicast.c, `br_multicast_querier_exists`), so that one begins to be it.
+pub fn group_commands(plan: &PortPlan) -> Vec<ShellCommand> {
+    let querier = querier(plan).into_iter();
+    querier.chain(entries(plan, "add")).collect()
+}
+
+/// Returns the command that makes a bridge the querier of IP groups, if there are any.
+fn querier(plan: &PortPlan) -> Option<ShellCommand> {
+    let mut groups = plan.groups.iter();
+    let has_ip = groups.any(|group| matches!(group.address, GroupAddress::Ip(_)));
+    let bridge = &plan.bridge;
+    has_ip.then(|| ShellCommand::ip(format!("link set dev {bridge} type bridge mcast_querier 1")))
+}
+
+/// Returns the commands that add the entries of groups at a port, or delete them.
+fn entries(plan: &PortPlan, action: &str) -> Vec<ShellCommand> {
+    let mut commands: Vec<ShellCommand> = Vec::new();
+    for group in &plan.groups {
+        let address = match group.address {
+            GroupAddress::Ethernet(bytes) => bytes.map(|byte| format!("{byte:02x}")).join(":"),
+            GroupAddress::Ip(address) => address.to_string(),
+        };
+        let (bridge, port) = (&plan.bridge, &plan.interface);
+        let vid = match plan.vlan_interfaces {
+            true => format!(" vid {}", group.vlan),
+            false => String::new(),
+        };
+        let phrases = [
+            format!("mdb {action} dev {bridge} port {port} grp {address}"),
+            format!("permanent{vid}"),
+        ];
+        let command = ShellCommand::new("bridge", phrases);
+        // Without VLANs, a group of two VLANs has one entry.
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
+}
+
 /// Returns the lines of a shell script that carries out a plan, on an interface in any state.
 pub fn script(plan: &PortPlan) -> Vec<String> {
     let mut lines = vec![
@@ -126,5 +170,12 @@ pub fn script(plan: &PortPlan) -> Vec<String> {
         commands.extend(vlan_commands(plan));
     }
     lines.extend(commands.iter().flat_map(ShellCommand::lines));
+    lines.extend(querier(plan).iter().flat_map(ShellCommand::lines));
+    let entries = entries(plan, "del").into_iter().zip(entries(plan, "add"));
+    for (del, add) in entries {
+        // An entry that is there already is an error for `add`.
+        lines.push(format!("{del} 2>/dev/null || true"));
+        lines.extend(add.lines());
+    }
     lines
 }

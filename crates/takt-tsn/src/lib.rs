@@ -63,8 +63,8 @@ mod verify;
 pub use apply::{ApplyError, ApplyOutcome, ClearOutcome, apply, changes, clear};
 pub use class_counters::{ClassCounters, class_counters};
 pub use commands::{
-    FILTER_PREFERENCE, filter_commands, gates_again, qdisc_commands, script, vlan_commands,
-    vlan_interface,
+    FILTER_PREFERENCE, filter_commands, gates_again, group_commands, qdisc_commands, script,
+    vlan_commands, vlan_interface,
 };
 pub use compare::{PlanDifference, differences};
 pub use derivation::Derivation;
@@ -81,7 +81,7 @@ pub use qdisc::*;
 pub use read_back::{KernelQdisc, QdiscCounters, ReadBackError, read_marked, read_qdiscs};
 pub use saved_state::{SavedState, SavedStateError, SavedStates};
 pub use schedule_picture::{ScheduleGates, SchedulePicture};
-pub use shell_command::ShellCommand;
+pub use shell_command::{ShellCommand, shell_word};
 pub use system::{
     InterfaceFacts, InterfacePlace, interface_facts, interface_place, kernel_state, kernel_version,
     network_namespace, route_interface,

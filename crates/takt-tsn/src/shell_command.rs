@@ -74,16 +74,21 @@ impl fmt::Display for ShellCommand {
     }
 }
 
-/// Returns arguments as the shell reads them again: one with other characters than those of names, numbers and lists is quoted.
+/// Returns arguments as the shell reads them again.
 fn quoted(phrase: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
-    let words = phrase
-        .split_whitespace()
-        .map(|word| match word.chars().all(is_plain) {
-            true => word.to_owned(),
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        });
+    let words = phrase.split_whitespace().map(shell_word);
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns one argument as a POSIX shell reads it again: one with other characters than those of names, numbers and lists is quoted. Control
+/// characters stay as they are.
+#[must_use]
+pub fn shell_word(argument: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
 }
 
 #[cfg(test)]
@@ -105,6 +110,14 @@ mod tests {
                 let words: Vec<&str> = output.lines().collect();
                 assert_eq!(words, command.arguments(), "{text}");
             }
+        }
+        for word in ["", "a b", " ", "it's here", "a\tb", "\u{e4}"] {
+            let shown = format!("printf '[%s]' {}", shell_word(word));
+            let output = std::process::Command::new("sh")
+                .args(["-c", &shown])
+                .output();
+            let output = String::from_utf8(output.unwrap().stdout).unwrap();
+            assert_eq!(output, format!("[{word}]"), "{shown}");
         }
         assert_eq!(
             ShellCommand::ip("link del a@b.1").to_string(),

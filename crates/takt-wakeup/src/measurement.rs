@@ -10,7 +10,9 @@ use std::time::Duration;
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::{Cycle, Cyclic, CyclicError};
 use takt_rt::late::{WatchStart, thread_id};
+use takt_rt::priority::Policy;
 use takt_rt::real_time::{Preparation, RealTimeOptions, prepare};
+use takt_rt::thread_signal::join_sleeping;
 use takt_statistics::TimeHistogram;
 
 /// Time from the beginning to the first cycle, in nanoseconds: all threads wait for it then.
@@ -65,6 +67,8 @@ pub struct ThreadResult {
     pub overruns: u64,
     /// Real-time settings, and the reasons why some could not be applied.
     pub preparations: Vec<Preparation>,
+    /// Scheduling policy that the thread had; `None` if it is not known.
+    pub policy: Option<Policy>,
 }
 
 #[derive(Debug, Default)]
@@ -154,7 +158,8 @@ impl Measurement {
         progress.collect()
     }
 
-    /// Stops the threads after their next wake-up, and returns their results in the order of the plans.
+    /// Stops the threads, whose last sleep ends early and does not count, and returns their results in the order of the plans. A
+    /// thread that had no wake-up has no latencies.
     #[must_use]
     pub fn finish(mut self) -> Vec<ThreadResult> {
         self.stop.store(true, Ordering::Relaxed);
@@ -162,7 +167,7 @@ impl Measurement {
         let results = threads.into_iter().map(|it| {
             // A thread that still waits for its beginning ends.
             drop(it.begin);
-            it.thread.join()
+            join_sleeping(it.thread, it.id)
         });
         // A panic of the work goes on here.
         results
@@ -177,7 +182,7 @@ impl Drop for Measurement {
         for running in self.threads.drain(..) {
             drop(running.begin);
             // Nobody wants the result.
-            let _ = running.thread.join();
+            let _ = join_sleeping(running.thread, running.id);
         }
     }
 }
@@ -206,10 +211,13 @@ fn run(
             longest_nanos: 0,
             overruns: 0,
             preparations: prepared.preparations,
+            policy: prepared.policy,
         };
     };
     while !stop.load(Ordering::Relaxed) {
-        let cycle = cyclic.wait();
+        let Some(cycle) = cyclic.wait_unless(stop) else {
+            break;
+        };
         let latency = cycle.wake_up_latency_nanos;
         latencies.record(latency);
         wake_ups += 1;
@@ -231,6 +239,7 @@ fn run(
         longest_nanos: longest,
         overruns,
         preparations: prepared.preparations,
+        policy: prepared.policy,
     }
 }
 
@@ -280,6 +289,23 @@ mod tests {
         assert!(first.latencies.max() >= first.longest_nanos);
         assert_eq!(first.overruns, seen.last().unwrap().overruns);
         assert!(second.latencies.count() > 0);
+    }
+
+    /// Ctrl-C had waited for the next wake-up.
+    #[test]
+    fn a_measurement_ends_in_the_middle_of_a_long_interval() {
+        let plans = vec![plan(None), plan(None)];
+        let measurement = Measurement::prepare(Duration::from_secs(3600), plans).unwrap();
+        measurement.begin();
+        while measurement.progress()[0].wake_ups == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let (sender, results) = channel();
+        std::thread::spawn(move || sender.send(measurement.finish()));
+        let results = results.recv_timeout(Duration::from_secs(60)).unwrap();
+        let counts = results.iter().map(|it| it.latencies.count());
+        // The end of a sleep is no wake-up.
+        assert_eq!(counts.collect::<Vec<_>>(), [1, 0]);
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod trust;
 mod tsn;
 mod values;
 mod wakeup;
+mod watchdog;
 
 use clap::Parser;
 
@@ -63,7 +64,8 @@ pub use pubsub::{
 pub use pubsub_run::PubSubRunArguments;
 pub use report::ReportArguments;
 pub use scenario::{
-    CheckScenarioArguments, ModelName, NewArguments, ScenarioCommand, TemplateName,
+    CheckScenarioArguments, FromArguments, ModelName, NewArguments, ScenarioCommand,
+    SchemaArguments, TemplateName,
 };
 pub use security::{
     ClientSecurityArguments, ConnectionSecurityArguments, ServeSecurityArguments, UserArguments,
@@ -84,6 +86,7 @@ pub use tsn::{
     TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments, TsnVerifyArguments,
 };
 pub use wakeup::{LoadKind, WakeUpArguments};
+pub use watchdog::WatchdogArguments;
 
 /// Deterministic OPC UA: shared memory on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -152,7 +155,7 @@ mod tests {
         let without: Vec<&str> = without.map(|(path, _)| path.as_str()).collect();
         // It takes the values from the traces.
         assert_eq!(without, ["takt lab collect"]);
-        assert_eq!(found.len(), 10, "{found:?}");
+        assert_eq!(found.len(), 11, "{found:?}");
     }
 
     /// Returns true for an argument with the address of a server. Options such as --endpoint and --key-endpoint are addresses of the

@@ -3,6 +3,7 @@
 mod remedy;
 mod serving;
 mod shared_memory;
+mod shell;
 mod status_code;
 
 use std::path::Path;
@@ -15,17 +16,20 @@ use takt_app::{
 };
 use takt_capture::ForeignFormat;
 use takt_crypto::{CertificateError, StoreError};
+use takt_plant::PlantError;
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, HistoryPatternError, RegistryError};
 use takt_scenario::ScenarioError;
 use takt_ua::StatusCode;
 
 use crate::output;
+use remedy::trust_command;
 use serving::serve;
 use shared_memory::GROUPS;
 
 pub use remedy::name_commands;
 pub use shared_memory::shared_memory;
+pub use shell::{shell_path, shell_word};
 pub use takt_terminal::with_help;
 
 /// Explains an error of a Client, with advice.
@@ -296,18 +300,29 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
     Report::new(diagnostic).with_source_code(source)
 }
 
-/// Advice on servers that require secure channels.
-const SECURITY: &str = "The server has no endpoint without security. Without --security none, the most secure endpoint is used.";
+/// Explains the mistakes in a network file, and shows each in the text.
+pub fn network(text: &str, error: &ScenarioError) -> Report {
+    scenario_with_help(text, error, "docs/plant.md is the reference of this file.")
+}
 
-/// Returns the command line that does `action` (add or show) with a certificate in the folders below `folder`, by default those of this
-/// user.
-fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> String {
-    let command = format!("takt trust {action} {thumbprint}");
-    match folder {
-        Some(folder) => format!("{command} --certificates '{}'", folder.display()),
-        None => command,
+/// Explains why configurations and a network file make no scenario; `text` is that of the network file.
+pub fn plant(text: &str, error: &PlantError) -> Report {
+    match error {
+        PlantError::Network(error) => network(text, error),
+        PlantError::Configurations(_) => with_help(
+            error,
+            "docs/plant.md names the messages that a scenario can have.",
+        ),
+        PlantError::Scenario { text, error } => scenario_with_help(
+            text,
+            error,
+            "The files are read, and the scenario that they make is shown. Change the values that its comments name.",
+        ),
     }
 }
+
+/// Advice on servers that require secure channels.
+const SECURITY: &str = "The server has no endpoint without security. Without --security none, the most secure endpoint is used.";
 
 /// Advice on a server's certificate that did not pass a check.
 fn refused_certificate(
@@ -316,13 +331,14 @@ fn refused_certificate(
     issuer: &str,
     cause: CertificateError,
 ) -> String {
-    let trust = |action| trust_command(action, thumbprint, certificates);
+    let command = |words: &str| trust_command(words, certificates);
+    let trust = |action| command(&format!("{action} {thumbprint}"));
     match cause {
         CertificateError::ChainIncomplete => format!(
             "The issuer (CA) {issuer} is unknown. `{}` trusts it, and `{}` adds its revocation list, without which its certificates are \
              refused.",
-            trust_command("add", "CA.der", certificates),
-            trust_command("add", "CA.crl", certificates)
+            command("add CA.der"),
+            command("add CA.crl")
         ),
         CertificateError::Untrusted => format!(
             "If the server's administrator confirms this thumbprint, `{}` trusts it. `{}` shows the certificate.",
@@ -341,7 +357,10 @@ fn refused_certificate(
             "The server needs a certificate with SHA-256 and an RSA key of 2048 to 4096 bits.".to_owned()
         }
         CertificateError::RevocationUnknown | CertificateError::IssuerRevocationUnknown => {
-            "`takt trust add FILE.crl` adds the revocation list of the issuer (CA).".to_owned()
+            format!(
+                "`{}` adds the revocation list of the issuer (CA).",
+                command("add FILE.crl")
+            )
         }
         _ => "The server needs another certificate; its administrator can tell more.".to_owned(),
     }
@@ -484,6 +503,14 @@ mod tests {
             assert!(advice.contains("CN=Plant CA"), "{advice}");
             assert!(advice.contains("`takt trust add CA.der`"), "{advice}");
             assert!(!advice.contains("trust add 0123ABCD"), "{advice}");
+        }
+        let folder = Path::new("/its pki");
+        let missing = CertificateError::RevocationUnknown;
+        for cause in [failed, missing, CertificateError::Untrusted] {
+            let advice = refused_certificate("0123ABCD", Some(folder), "CN=Plant CA", cause);
+            let commands = advice.matches("takt trust").count();
+            let options = advice.matches(" --certificates '/its pki'`").count();
+            assert_eq!(commands, options, "{advice}");
         }
         let self_signed = refused_here("0123ABCD", None, None, status);
         assert!(self_signed.contains("`takt trust add 0123ABCD`"));

@@ -14,11 +14,17 @@ use crate::sandbox::Sandbox;
 const RUN: &str =
     "#!/bin/sh\nexec target/quick/takt demo --endpoint opc.tcp://127.0.0.1:0 \"$@\"\n";
 
-/// Returns a folder that looks like a clone in which `./run` has built the program, with the `takt` of this test.
+/// Returns a folder that looks like a clone in which `./run` has built the program, with the `takt` of this test and the
+/// examples.
 pub(super) fn built(sandbox: &Sandbox) -> PathBuf {
     let folder = sandbox.data_directory().join("takt");
     fs::create_dir_all(folder.join("target/quick")).expect("a folder can be made");
     symlink(binary::takt(), folder.join("target/quick/takt")).expect("a link can be made");
+    let examples = repository()
+        .join("examples")
+        .canonicalize()
+        .expect("there are examples");
+    symlink(examples, folder.join("examples")).expect("a link can be made");
     let run = folder.join("run");
     fs::write(&run, RUN).expect("a file can be written");
     fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).expect("it is our file");

@@ -10,6 +10,7 @@
 mod command_line;
 mod conformance;
 mod decode;
+mod flow_watch;
 mod idle;
 mod pubsub;
 mod pubsub_documents;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use takt_scenario::Scenario;
+use takt_scenario::{FlowSource, Scenario};
 use takt_tests::process::{Finished, run as run_process};
 use takt_tests::{Process, Sandbox};
 
@@ -75,8 +75,10 @@ pub fn run(case: &Case, backend: &TestedBackend) -> Outcome {
     };
     checks::all(case, &scenario, recorded, backend);
     checks::launches(&scenario, recorded);
-    for application in &scenario.applications {
-        checks::analysis(&run.sandbox, recorded, &application.name);
+    for flow in scenario.flows() {
+        if let FlowSource::Publish(_) | FlowSource::Branch(..) = flow.source {
+            checks::analysis(&run.sandbox, recorded, &scenario.flow_name(flow.source));
+        }
     }
     for part in ["returned", "takt analyze", "takt report"] {
         assert!(printed.contains(part), "no `{part}`: {printed}");

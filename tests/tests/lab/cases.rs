@@ -55,6 +55,12 @@ immediate = true
     )
 }
 
+/// Application without a loopback.
+fn one_way(name: &str, publisher: &str, receivers: &str, more: &str) -> String {
+    let loopback = "loopback = \"\"";
+    application(name, publisher, "", more).replace(loopback, receivers)
+}
+
 /// Tag of the first application.
 const TAG: &str = "vlan = 5\npcp = 6";
 
@@ -160,6 +166,26 @@ pcp = 1
                 load("constant", ""),
                 load("random", "pattern = \"poisson\""),
                 load("tcp", "pattern = { burst = 45 }"),
+            ],
+        ),
+        topology(
+            "several_subscribers",
+            r#"kind = "ring", bridges = 4"#,
+            &[
+                one_way(
+                    "state",
+                    "host1",
+                    "subscribers = [\"host2\", \"host3\"]",
+                    TAG,
+                ),
+                one_way(
+                    "answer",
+                    "host3",
+                    "subscribers = [\"host1\", \"host4\", \"host2\"]",
+                    "",
+                ),
+                one_way("report", "host2", "subscriber = \"host1\"", "vlan = 7"),
+                application("control", "host1", "host3", "vlan = 5"),
             ],
         ),
         discipline("fq_codel", ""),

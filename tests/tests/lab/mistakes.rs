@@ -89,13 +89,11 @@ pub fn a_directory_is_not_used_twice() {
 }
 
 pub fn scenarios_that_cannot_run_are_explained() {
-    let one_way = TWO_HOSTS.replace("loopback", "subscriber");
+    let at_bridge = TWO_HOSTS
+        .replace("p2p", "bridged")
+        .replace("loopback = \"host2\"", "subscriber = \"bridge1\"");
     for (scenario, arguments, parts) in [
-        (
-            one_way.as_str(),
-            &[][..],
-            &["Subscriber", "docs/lab.md"][..],
-        ),
+        (at_bridge.as_str(), &[][..], &["bridge1", "docs/lab.md"][..]),
         (
             TWO_HOSTS,
             &["--field", "discipline=csb"],

@@ -68,6 +68,15 @@ impl RecordedCase {
         points
     }
 
+    /// Returns the files of an application, or of a way to one of its subscribers.
+    pub fn files(&self, name: &str) -> &Value {
+        let applications = self.case["applications"].as_array().unwrap().iter();
+        let mut found = applications.filter(|it| it["name"] == name);
+        found
+            .next()
+            .unwrap_or_else(|| panic!("no {name}: {}", self.case))
+    }
+
     /// Returns the UADP frames of a capture.
     pub fn capture(&self, file: &str) -> Vec<TaggedFrame> {
         let bytes = std::fs::read(self.directory.join(file)).unwrap();

@@ -182,6 +182,13 @@ impl ProviderBuilder {
         self
     }
 
+    /// Adds Variables, such as those of [`flow_variables`](crate::flow_variables).
+    #[must_use]
+    pub fn variables(mut self, variables: impl IntoIterator<Item = Variable>) -> Self {
+        self.declarations.variables.extend(variables);
+        self
+    }
+
     /// Adds a Method.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {

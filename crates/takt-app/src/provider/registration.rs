@@ -393,7 +393,10 @@ fn advice(error: &ClientError) -> Option<String> {
         )),
         ClientError::NotTrusted { thumbprint, .. } => Some(format!(
             "The registry does not trust this Provider yet: trust the certificate {thumbprint} there{}",
-            Remedy::Trust { thumbprint }
+            Remedy::Trust {
+                thumbprint,
+                folder: None
+            }
         )),
         ClientError::Identity { .. } => {
             Some("The password is sent encrypted only: the connection has to be".to_owned())

@@ -88,13 +88,13 @@ impl EndpointSecurity {
                         && own.is_some_and(|own| !own.certificate().is_for_host(host))
                     {
                         let name = server.application_name();
-                        let folder = folder.map(|folder| folder.display().to_string());
+                        let place = folder.map(|folder| folder.display().to_string());
                         tracing::warn!(
                             host,
                             %kind,
-                            folder,
+                            folder = place,
                             "the own certificate does not contain the advertised host, so clients will refuse it: make one that does{}",
-                            Remedy::AddHost { application: name, host }
+                            Remedy::AddHost { application: name, host, folder }
                         );
                     }
                 }

@@ -23,6 +23,7 @@ mod declared;
 mod durable_subscriptions;
 mod event_history;
 mod find_by_type;
+mod flow_variables;
 mod history;
 mod history_disk;
 mod in_place;

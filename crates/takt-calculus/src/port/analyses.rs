@@ -202,7 +202,8 @@ impl PortNetwork {
         })
     }
 
-    /// Returns the queues of a stream's path, with the way to each.
+    /// Returns the queues of a stream's path, with the way to each. The visit of a shared queue is that of the stream whose own the
+    /// queue is.
     pub(super) fn visits_of(&self, stream: usize) -> Vec<(QueueId, &Visit)> {
         let queues = self.streams[stream]
             .path
@@ -213,7 +214,8 @@ impl PortNetwork {
             });
         let visits = queues.enumerate().filter_map(|(position, queue)| {
             let mut visits = self.visits(queue).iter();
-            let own = |visit: &&Visit| visit.stream == stream && visit.position == position;
+            let owner = self.owner(stream, position);
+            let own = |visit: &&Visit| visit.stream == owner && visit.position == position;
             Some((queue, visits.find(own)?))
         });
         visits.collect()

@@ -32,7 +32,7 @@ pub use answer::{Answer, NotApplicable};
 pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};
-pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
+pub use network::{Branch, PortNetwork, PortNetworkError, QueueId, Step, Stream};
 pub use no_service::NoService;
 pub use schedule::{NotScheduled, ReleaseTimes, Scheduled};
 pub use software::{SoftwarePort, SoftwareShaper};

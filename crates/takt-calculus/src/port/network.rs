@@ -59,6 +59,19 @@ pub struct Stream {
     pub shortest: Rational,
     /// The stages of the way, in order.
     pub path: Vec<Step>,
+    /// Beginning of the path that is that of another stream. `None` if the whole path is its own.
+    pub branch: Option<Branch>,
+}
+
+/// Beginning of a stream's path at which its frames are those of another stream: a bridge replicates them behind (multicast). The
+/// frames are in the shared queues once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Branch {
+    /// Index of the other stream, which must be an earlier one with the same frames and the same stages to there.
+    pub of: usize,
+    /// Number of shared queues, at least one. The last of them is the other stream's own; those before may belong to the stream
+    /// whose branch that is.
+    pub queues: usize,
 }
 
 /// Reasons why a network cannot be made.
@@ -91,6 +104,12 @@ pub enum PortNetworkError {
     /// A loopback whose cycle is not above 0, or whose lateness is negative.
     #[error("stream {stream}: a loopback's cycle must be above 0, and its lateness at least 0")]
     Loopback {
+        /// The stream's index.
+        stream: usize,
+    },
+    /// A branch of a later stream, or of one with other frames or another beginning of the path.
+    #[error("stream {stream}: its beginning is not that of the stream whose branch it is")]
+    Branch {
         /// The stream's index.
         stream: usize,
     },
@@ -136,8 +155,11 @@ pub struct PortNetwork {
     pub(crate) queues: Vec<Vec<QueueId>>,
     /// Variation of the delays right before each queue of each stream's path.
     pub(crate) variations: Vec<Vec<Variation>>,
-    /// Visits of each class of each port.
+    /// Visits of each class of each port. The frames of branches visit shared queues once, as those of the stream whose own the queue
+    /// is.
     pub(crate) visits: Vec<Vec<Vec<Visit>>>,
+    /// Streams that have some queues of each stream on their paths as shared ones.
+    branches: Vec<Vec<usize>>,
     /// All queues, each behind those that it depends on as far as possible. From the index on, they depend on each other.
     pub(crate) order: Vec<QueueId>,
     pub(crate) cyclic_from: usize,
@@ -148,8 +170,8 @@ impl PortNetwork {
     /// [`LoopbackStage::cycle`] demands of talkers: neither is checked.
     ///
     /// # Errors
-    /// A stream without a queue, with an unknown queue, with an impossible delay or loopback, or with frames that its classes do
-    /// not permit.
+    /// A stream without a queue, with an unknown queue, with an impossible delay or loopback, with frames that its classes do
+    /// not permit, or with a branch that is none.
     pub fn new(ports: Vec<EgressPort>, streams: Vec<Stream>) -> Result<Self, PortNetworkError> {
         let mut visits: Vec<Vec<Vec<Visit>>> = ports
             .iter()
@@ -158,6 +180,8 @@ impl PortNetwork {
         let mut queues = vec![Vec::new(); streams.len()];
         let mut variations = vec![Vec::new(); streams.len()];
         for (index, stream) in streams.iter().enumerate() {
+            check_branch(&streams, index)?;
+            let shared = stream.branch.map_or(0, |branch| branch.queues);
             let mut visit = Visit {
                 stream: index,
                 position: 0,
@@ -205,7 +229,9 @@ impl PortNetwork {
                             before_loopback: Rational::ZERO,
                         };
                         let come = std::mem::replace(&mut visit, next);
-                        visits[queue.port][queue.class].push(come);
+                        if come.position >= shared {
+                            visits[queue.port][queue.class].push(come);
+                        }
                         queues[index].push(*queue);
                         variations[index].push(std::mem::take(&mut variation));
                     }
@@ -216,12 +242,22 @@ impl PortNetwork {
             }
         }
         let (order, cyclic_from) = order(&visits);
+        let mut branches = vec![Vec::new(); streams.len()];
+        for (index, stream) in streams.iter().enumerate() {
+            for position in 0..stream.branch.map_or(0, |branch| branch.queues) {
+                let of: &mut Vec<usize> = &mut branches[owner(&streams, index, position)];
+                if of.last() != Some(&index) {
+                    of.push(index);
+                }
+            }
+        }
         Ok(Self {
             ports,
             streams,
             queues,
             variations,
             visits,
+            branches,
             order,
             cyclic_from,
         })
@@ -242,9 +278,22 @@ impl PortNetwork {
         self.cyclic_from < self.order.len()
     }
 
-    /// Returns the number of queues on all paths together.
+    /// Returns the number of queues on all paths together, shared ones once.
     pub(crate) fn hops(&self) -> usize {
-        self.queues.iter().map(Vec::len).sum()
+        self.visits.iter().flatten().map(Vec::len).sum()
+    }
+
+    /// Returns the stream that has the queue at a position of a stream's path as its own: another one if the queue is shared.
+    pub(crate) fn owner(&self, stream: usize, position: usize) -> usize {
+        owner(&self.streams, stream, position)
+    }
+
+    /// Returns the streams whose frames a visit is: its own, and those of branches behind.
+    pub(crate) fn carried(&self, visit: &Visit) -> impl Iterator<Item = usize> {
+        let (own, position) = (visit.stream, visit.position);
+        let is_carried = move |stream: &usize| self.owner(*stream, position) == own;
+        let branches = self.branches[own].iter().copied().filter(is_carried);
+        std::iter::once(own).chain(branches)
     }
 
     pub(crate) fn visits(&self, queue: QueueId) -> &[Visit] {
@@ -266,6 +315,43 @@ impl PortNetwork {
                 _ => Rational::ZERO,
             }
         })
+    }
+}
+
+/// Returns the stream that has the queue at a position of a stream's path as its own.
+fn owner(streams: &[Stream], stream: usize, position: usize) -> usize {
+    let mut stream = stream;
+    // The other stream is an earlier one, so this ends.
+    while let Some(branch) = streams[stream].branch
+        && position < branch.queues
+    {
+        stream = branch.of;
+    }
+    stream
+}
+
+/// Checks that a branch begins as the stream whose branch it is.
+fn check_branch(streams: &[Stream], index: usize) -> Result<(), PortNetworkError> {
+    let stream = &streams[index];
+    let Some(branch) = stream.branch else {
+        return Ok(());
+    };
+    let same = |other: &Stream| {
+        let is_queue = |step: &&Step| matches!(step, Step::Queue(_));
+        let begins = |path: &[Step]| {
+            let ends = path.iter().enumerate().filter(|(_, step)| is_queue(step));
+            ends.map(|(end, _)| end).nth(branch.queues.checked_sub(1)?)
+        };
+        let end = begins(&stream.path);
+        let own = other.branch.map_or(0, |branch| branch.queues);
+        branch.queues > own
+            && end.is_some_and(|end| other.path.get(..=end) == stream.path.get(..=end))
+            && other.arrival == stream.arrival
+            && (&other.longest, &other.shortest) == (&stream.longest, &stream.shortest)
+    };
+    match branch.of < index && streams.get(branch.of).is_some_and(same) {
+        true => Ok(()),
+        false => Err(PortNetworkError::Branch { stream: index }),
     }
 }
 

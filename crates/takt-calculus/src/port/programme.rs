@@ -68,17 +68,21 @@ impl PortNetwork {
         // Streams with another way are cut there. So is every other stream at its loopback, and begins again behind it by its
         // arrivals there: applications send by their own cycles, so that the frames of one may pass those of another.
         let stream = way.stream;
+        // A shared queue is visited by another stream, for this one as well. It is on the way once, and the other stream is cut there.
         let own = |visit: &Visit| {
             let mut of_way = way.visits.iter();
-            visit.stream == stream && of_way.any(|(_, own)| own.position == visit.position)
+            of_way.any(|(_, own)| (own.stream, own.position) == (visit.stream, visit.position))
         };
-        let rest = self.visits_of(stream).into_iter();
-        let rest = rest.filter(|(_, visit)| !own(visit)).collect();
+        let apart = |other: usize| -> Vec<(QueueId, &Visit)> {
+            let visits = self.visits_of(other).into_iter();
+            let visits = visits.filter(|(_, visit)| visit.stream == other && !own(visit));
+            visits.collect()
+        };
         let others = self.near(&way.visits);
         let others = others.into_iter().filter(|other| *other != stream);
-        let ways: Vec<Vec<(QueueId, &Visit)>> = [way.visits.clone(), rest]
+        let ways: Vec<Vec<(QueueId, &Visit)>> = [way.visits.clone(), apart(stream)]
             .into_iter()
-            .chain(others.map(|other| self.visits_of(other)))
+            .chain(others.map(apart))
             .collect();
         let passed: BTreeSet<QueueId> = ways.iter().flatten().map(|(queue, _)| *queue).collect();
         let mut between: BTreeMap<(QueueId, QueueId), &Visit> = BTreeMap::new();
@@ -144,7 +148,7 @@ impl PortNetwork {
                     continue;
                 }
                 let arrival = self.arrival_of(visit, known);
-                if arrival.long_term_rate().is_none() && visit.stream == stream {
+                if arrival.long_term_rate().is_none() && (own(visit) || visit.stream == stream) {
                     return Ok(None);
                 }
                 if !open || !together(*queue, visit) {

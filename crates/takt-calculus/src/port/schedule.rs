@@ -72,8 +72,10 @@ impl PortNetwork {
         releases: &[Option<ReleaseTimes>],
         clock_error: &Rational,
     ) -> Vec<Result<Scheduled, NotScheduled>> {
+        // Departures of each stream at each queue of its own. Those of shared queues stay unknown, and are never asked for.
+        let unknown = |queues: &Vec<QueueId>| vec![Err(NotScheduled::Circle); queues.len()];
         let mut left: Vec<Vec<Result<Interval, NotScheduled>>> =
-            self.streams.iter().map(|_| Vec::new()).collect();
+            self.queues.iter().map(unknown).collect();
         if self.is_cyclic() {
             return left.iter().map(|_| Err(NotScheduled::Circle)).collect();
         }
@@ -87,14 +89,15 @@ impl PortNetwork {
             });
             for (index, visit) in self.visits(*queue).iter().enumerate() {
                 let own = sent.clone().map(|sent| sent[index].clone());
-                left[visit.stream].push(own);
+                left[visit.stream][visit.position] = own;
             }
         }
-        let streams = left.into_iter().enumerate();
+        let streams = 0..self.streams.len();
         streams
-            .map(|(stream, mut left)| {
-                let last = left.pop().unwrap_or(Err(NotScheduled::Circle));
-                let (early, late) = last?;
+            .map(|stream| {
+                // `new` refuses streams without a queue.
+                let last = self.queues[stream].len() - 1;
+                let (early, late) = left[self.owner(stream, last)][last].clone()?;
                 let release = releases.get(stream).and_then(Option::as_ref);
                 let offset = release.map_or(Rational::ZERO, |release| release.offset.clone());
                 let (least, most) = self.trailing(stream);
@@ -115,7 +118,11 @@ impl PortNetwork {
     ) -> Result<Vec<Coming>, NotScheduled> {
         let when = |visit: &Visit| -> Option<Interval> {
             let (early, late) = match visit.position.checked_sub(1) {
-                Some(before) => left[visit.stream].get(before)?.clone().ok()?,
+                Some(before) => {
+                    let owner = self.owner(visit.stream, before);
+                    left[owner].get(before)?.clone().ok()?
+                }
+                // The first queue of a branch is shared, so this is the stream that begins there.
                 None => {
                     let release = releases.get(visit.stream)?.as_ref()?;
                     let late = &release.offset + &release.jitter + clock_error;

@@ -100,16 +100,18 @@ impl Progress<'_> {
     pub(super) fn carry_on(&mut self, queue: QueueId) {
         let delays = &self.states[queue.port][queue.class].delays;
         for visit in self.network.visits(queue) {
-            let variations = &self.network.variations[visit.stream];
-            let Some(variation) = variations.get(visit.position + 1) else {
-                continue;
-            };
             let least = self.network.least_delay(visit.stream, queue);
             let delay = delays.of((visit.stream, visit.position));
             let varies = delay.plus(&-least).max(Extended::ZERO);
-            let of_stream = &mut self.jitters[visit.stream];
-            let jitter = of_stream[visit.position].sum(&varies);
-            of_stream[visit.position + 1] = variation.behind(jitter);
+            for stream in self.network.carried(visit) {
+                let variations = &self.network.variations[stream];
+                let Some(variation) = variations.get(visit.position + 1) else {
+                    continue;
+                };
+                let of_stream = &mut self.jitters[stream];
+                let jitter = of_stream[visit.position].sum(&varies);
+                of_stream[visit.position + 1] = variation.behind(jitter);
+            }
         }
     }
 
@@ -121,7 +123,8 @@ impl Progress<'_> {
                 let queue = self.network.queues[stream][position - 1];
                 let known = self.states[queue.port].get(queue.class);
                 let delays = known.map_or(&nothing, |state| &state.delays);
-                let delay = delays.of((stream, position - 1));
+                let owner = self.network.owner(stream, position - 1);
+                let delay = delays.of((owner, position - 1));
                 let least = self.network.least_delay(stream, queue);
                 let varies = delay.plus(&-least).max(Extended::ZERO);
                 let jitter = self.jitters[stream][position - 1].sum(&varies);
@@ -327,7 +330,7 @@ impl PortNetwork {
             if let Step::Queue(queue) = step
                 && let Some(queue) = bounds.queue(*queue)
             {
-                let of_stream = queue.delays.of((stream, position));
+                let of_stream = queue.delays.of((self.owner(stream, position), position));
                 position += 1;
                 delay = delay.sum(of_stream);
                 if *of_stream == Extended::Infinity && unbounded.is_none() {

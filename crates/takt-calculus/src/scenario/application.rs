@@ -11,7 +11,8 @@ use crate::curve::Extended;
 /// back (T8). `wire` is the bound from the first port's queue, or from the time at which that port may send the message.
 ///
 /// With a txtime, the thread hands the message over at most that time before. A message that comes when the subscriber thread has
-/// just stopped receiving waits for the rest of the cycle, until the thread begins again, and then for its lateness.
+/// just stopped receiving waits for the rest of the cycle, until the thread begins again, and then for its lateness. The thread then
+/// verifies the message.
 pub(super) fn round_trip(
     scenario: &Scenario,
     source: FlowSource,
@@ -31,7 +32,7 @@ pub(super) fn round_trip(
         0 => Rational::ZERO,
         _ => Rational::from_parts(2.into(), 1_000_000_000_000u64.into()),
     };
-    let threads =
-        seconds_by(ahead, node.clock) + pause + seconds(node.wake_up_latency.most()) + rounding;
+    let late = seconds(node.wake_up_latency.most()) + seconds(application.security.verify);
+    let threads = seconds_by(ahead, node.clock) + pause + late + rounding;
     Some(wire.plus(&threads))
 }

@@ -17,7 +17,8 @@ pub(super) fn part(share: Share) -> Rational {
     Rational::from_parts(share.billionths().into(), 1_000_000_000u32.into())
 }
 
-/// Returns the lateness of a message when it leaves the Publisher. 0 if the kernel is given the time.
+/// Returns the lateness of a message when it leaves the Publisher: that of the thread, and the time in which the message is protected.
+/// 0 if the kernel is given the time.
 pub(super) fn publisher(application: &Application, node: &Node) -> Range {
     if application.txtime.is_some() {
         return Range {
@@ -25,9 +26,10 @@ pub(super) fn publisher(application: &Application, node: &Node) -> Range {
             most: Rational::ZERO,
         };
     }
+    let protected = seconds(application.security.protect);
     Range {
-        least: seconds(node.wake_up_latency.least()),
-        most: seconds(node.wake_up_latency.most()),
+        least: seconds(node.wake_up_latency.least()) + &protected,
+        most: seconds(node.wake_up_latency.most()) + protected,
     }
 }
 
@@ -36,6 +38,7 @@ pub(super) fn publisher(application: &Application, node: &Node) -> Range {
 /// offset, or when the publisher thread makes the message.
 ///
 /// Threads may be late. If the user thread may then come behind the publisher thread, messages are published a cycle later.
+/// A message is verified before the user thread can take it, and protected before it is sent: times that are always the same.
 ///
 /// `talker` is the node of the Publisher. If its clock has the same speed, it counts the same cycles. The cycles of clocks that
 /// drift are no whole number of picoseconds. Each thread then runs up to a picosecond late, as in a simulation: not at the same
@@ -44,13 +47,15 @@ pub(super) fn loopback(application: &Application, talker: &Node, node: &Node) ->
     let cycle = seconds_by(application.cycle, node.clock);
     let latency = seconds(node.wake_up_latency.most());
     let user = &cycle * part(application.phases.user);
-    let sent = seconds_by(application.sending_time(), node.clock);
+    let mut sent = seconds_by(application.sending_time(), node.clock);
     // With a txtime, the kernel sends on time even if the thread was late.
     let sending = if application.txtime.is_some() {
         Rational::ZERO
     } else {
+        sent += seconds(application.security.protect);
         latency.clone()
     };
+    let verified = seconds(application.security.verify);
     let rounding = if node.clock.drift.billionths() == 0 {
         Rational::ZERO
     } else {
@@ -60,8 +65,8 @@ pub(super) fn loopback(application: &Application, talker: &Node, node: &Node) ->
     let least = &sent - &user - &latency;
     let sending = missed + sending;
     LoopbackStage {
-        least: least.max(Rational::ZERO),
-        most: &cycle - user + sent + &sending,
+        least: least.max(Rational::ZERO) + &verified,
+        most: &cycle - user + sent + &sending + verified,
         cycle: (talker.clock.drift == node.clock.drift).then_some(cycle),
         // One for the Publisher's thread, and one for the user thread. Without a common cycle, bounds would be larger.
         late: latency + &rounding * Rational::from(2),

@@ -6,6 +6,7 @@ mod bounds;
 mod error;
 mod loopback;
 mod named;
+mod one_way;
 mod paper;
 mod ports;
 mod quantities;
@@ -18,6 +19,7 @@ mod txtime;
 
 pub use bounds::{FlowBound, QueueBound, ScenarioBounds};
 pub use error::ScenarioBoundsError;
+pub use one_way::OneWayTimes;
 pub use realisation::Realisation;
 pub use reason::Infinite;
 

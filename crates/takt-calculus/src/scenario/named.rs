@@ -11,7 +11,7 @@ use super::schedule::{self, Ways};
 use super::sound::{
     AS_IN_802_1Q, ASSUMPTIONS, BROKEN_BY_CBS, BROKEN_BY_TAPRIO, FRAMES_IN_DRIVER, Mapping,
     OF_FAIR_QUEUEING, OF_INSTANT_BRIDGES, OF_SOFTWARE_GATES, OF_SOFTWARE_SHAPERS,
-    ONE_FRAME_IN_DRIVER,
+    ONE_FRAME_IN_DRIVER, branch,
 };
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
@@ -27,7 +27,7 @@ impl Mapping<'_> {
         bounds: &mut ScenarioBounds,
     ) -> Result<(), ScenarioBoundsError> {
         let flows: Vec<&Flow> = self.scenario.flows().iter().collect();
-        let streams = flows.iter().map(|flow| {
+        let streams = flows.iter().enumerate().map(|(index, flow)| {
             let bits = flow.frame.physical_bits();
             let mut path = Vec::new();
             self.way(flow, &mut path);
@@ -37,6 +37,7 @@ impl Mapping<'_> {
                 longest: bits.clone(),
                 shortest: bits,
                 path,
+                branch: branch(flow, &flows[..index]),
             })
         });
         let streams = streams.collect::<Result<_, CurveError>>()?;

@@ -2,7 +2,8 @@
 //! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers from scenario files.
 
 use takt_scenario::{
-    Analysis, Distribution, Duration, Flow, FlowSource, Part, PortIndex, Scenario, Scheduler,
+    Analysis, Distribution, Duration, Flow, FlowSource, MessageSecurity, Part, PortIndex, Scenario,
+    Scheduler,
 };
 
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
@@ -36,24 +37,39 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
         broken: Vec::new(),
     };
     for flow in scenario.flows() {
-        if let FlowSource::Publish(id) = flow.source {
-            let application = &scenario.applications[id.0];
-            let node = &scenario.nodes[application.receiver.node().0];
+        if let FlowSource::Publish(id) | FlowSource::Branch(id, _) = flow.source {
+            let mut application = scenario.applications[id.0].clone();
+            let receiver = application.receiver.loopback();
+            let node = &scenario.nodes[receiver.unwrap_or(application.publisher).0];
             let mut ideal = node.clone();
             // Threads take no time in the paper's model.
             ideal.wake_up_latency = Distribution::Constant(Duration::ZERO);
-            let held = loopback(application, &ideal, &ideal);
-            let bound = one(scenario, flow, &held, &mut result.queues)?;
+            application.security = MessageSecurity::default();
+            let held = loopback(&application, &ideal, &ideal);
+            let trunk = flow.fork.and_then(|fork| {
+                let mut flows = result.flows.iter();
+                let trunk = flows.find(|known| known.source == fork.of)?;
+                trunk.queues.get(..fork.shared).map(<[usize]>::to_vec)
+            });
+            let bound = one(
+                scenario,
+                flow,
+                &held,
+                &trunk.unwrap_or_default(),
+                &mut result.queues,
+            )?;
             result.flows.push(bound);
         }
     }
     Ok(result)
 }
 
+/// Returns the bound of a flow. `trunk` are the queues at its beginning that are those of another flow.
 fn one(
     scenario: &Scenario,
     flow: &Flow,
     held: &LoopbackStage,
+    trunk: &[usize],
     queues: &mut Vec<QueueBound>,
 ) -> Result<FlowBound, ScenarioBoundsError> {
     let back = way_back(scenario, flow.source);
@@ -83,6 +99,11 @@ fn one(
         for (port, bounds) in way.ports.iter().zip(ports) {
             least += &message / link(port);
             delay = delay.sum(&bounds.delay);
+            if let Some(known) = trunk.get(passed.len()) {
+                infinite.clone_from(&queues[*known].infinite);
+                passed.push(*known);
+                continue;
+            }
             passed.push(queues.len());
             let queue = queue_bound(scenario, *port, class_at(scenario, way, *port), bounds);
             // `in_a_row` ends at the first infinite delay, so only the last queue can have a reason.
@@ -174,10 +195,9 @@ fn shaper(
             "the paper's model has the highest class below mqprio only",
         ));
     }
-    let others = scenario
-        .flows()
-        .iter()
-        .filter(|other| other.ports.contains(&port) && class_at(scenario, other, port) == class);
+    let others = scenario.flows().iter().filter(|other| {
+        other.own_ports().contains(&port) && class_at(scenario, other, port) == class
+    });
     if others.count() > 1 {
         return Err(not_modelled("the paper's model has one flow in a class"));
     }

@@ -1,6 +1,8 @@
 //! Quantities and names of a scenario in the form that the analyses need.
 
-use takt_scenario::{ClockModel, Duration, Flow, FlowSource, PortIndex, Rate, Scenario};
+use takt_scenario::{
+    Application, ClockModel, Duration, Flow, FlowSource, NodeIndex, PortIndex, Rate, Scenario,
+};
 
 use crate::Rational;
 
@@ -33,6 +35,14 @@ pub(super) fn way_back(scenario: &Scenario, source: FlowSource) -> Option<&Flow>
     };
     let back = FlowSource::Return(id);
     scenario.flows().iter().find(|flow| flow.source == back)
+}
+
+/// Returns the node at which an application sends the messages of a flow.
+pub(super) fn sender(flow: &Flow, application: &Application) -> NodeIndex {
+    match (flow.source, application.receiver.loopback()) {
+        (FlowSource::Return(_), Some(loopback)) => loopback,
+        _ => application.publisher,
+    }
 }
 
 /// Returns the class of a flow at a port.

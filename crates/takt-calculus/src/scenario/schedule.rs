@@ -5,7 +5,7 @@
 use takt_scenario::{Application, Flow, FlowSource, Scenario};
 
 use super::loopback::{Range, missed_publishers, publisher};
-use super::quantities::{seconds, way_back};
+use super::quantities::{seconds, sender, way_back};
 use super::sound::Mapping;
 use crate::Rational;
 use crate::curve::Extended;
@@ -126,19 +126,13 @@ pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, P
 }
 
 fn application<'s>(scenario: &'s Scenario, flow: &Flow) -> Option<&'s Application> {
-    match flow.source {
-        FlowSource::Publish(id) | FlowSource::Return(id) => scenario.applications.get(id.0),
-        FlowSource::Cross(_) => None,
-    }
+    let id = flow.source.application()?;
+    scenario.applications.get(id.0)
 }
 
 /// Returns the lateness of a message at the node where a flow begins.
 fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
-    let node = match flow.source {
-        FlowSource::Return(_) => application.receiver.node(),
-        _ => application.publisher,
-    };
-    publisher(application, &scenario.nodes[node.0])
+    publisher(application, &scenario.nodes[sender(flow, application).0])
 }
 
 /// Times in the cycle of gates at which a flow's frames come; `None` if they are not known.
@@ -164,13 +158,17 @@ fn takes_one(scenario: &Scenario, flow: &Flow, there: &Scheduled, error: &Ration
     let Some(application) = application(scenario, flow) else {
         return false;
     };
-    let node = &scenario.nodes[application.receiver.node().0];
+    let Some(node) = application.receiver.loopback() else {
+        return false;
+    };
+    let node = &scenario.nodes[node.0];
     let cycle = seconds(application.cycle);
     let user = &cycle * super::loopback::part(application.phases.user);
     // The thread of a cycle may be late, and then takes what has come until then.
     let latest = seconds(application.sending_time())
         + late(scenario, flow, application).least
         + &there.delay
+        + seconds(application.security.verify)
         + error * Rational::from(2)
         - user;
     let earliest =
@@ -193,8 +191,12 @@ fn cycles_until_sent(
 ) -> Rational {
     let cycle = seconds(application.cycle);
     let user = &cycle * super::loopback::part(application.phases.user);
-    let node = &scenario.nodes[application.receiver.node().0];
-    let at = seconds(application.sending_time()) + arrival + error - user;
+    let verified = seconds(application.security.verify);
+    let at = seconds(application.sending_time()) + arrival + verified + error - user;
     let next = Rational::from((at / &cycle).floor()) + Rational::ONE;
-    next.max(Rational::ZERO) * &cycle + missed_publishers(application, node)
+    let missed = match application.receiver.loopback() {
+        Some(node) => missed_publishers(application, &scenario.nodes[node.0]),
+        None => Rational::ZERO,
+    };
+    next.max(Rational::ZERO) * &cycle + missed
 }

@@ -9,7 +9,7 @@ use super::quantities::{class_at, seconds, seconds_by, way_back};
 use super::realisation::Realisation;
 use crate::curve::{Curve, CurveError};
 use crate::port::{
-    EgressPort, FixedPoint, PortAnalyses, PortNetwork, QueueId, SoftwarePort, Step, Stream,
+    Branch, EgressPort, FixedPoint, PortAnalyses, PortNetwork, QueueId, SoftwarePort, Step, Stream,
 };
 use crate::{FrameBits, Rational};
 
@@ -121,7 +121,7 @@ impl<'a> Mapping<'a> {
             ports: Vec::new(),
             streams: Vec::new(),
             sources: Vec::new(),
-            in_steps: flows.map(|flow| flow.ports.len()).sum::<usize>() <= STEPS_UP_TO,
+            in_steps: flows.map(|flow| flow.own_ports().len()).sum::<usize>() <= STEPS_UP_TO,
         };
         for port in 0..scenario.ports.len() {
             mapping.add_port(PortIndex(port))?;
@@ -147,14 +147,15 @@ impl<'a> Mapping<'a> {
         })
     }
 
-    /// Adds one stream for a flow. Messages that a loopback sends back belong to the same stream, further on.
+    /// Adds one stream for a flow. Messages that a loopback sends back belong to the same stream, further on. Each way to one of several
+    /// subscribers is a stream, which shares its beginning with another one.
     fn add_stream(&mut self, flow: &'a Flow) -> Result<(), ScenarioBoundsError> {
         let scenario = self.scenario;
         let mut path = Vec::new();
         match flow.source {
             FlowSource::Return(_) => return Ok(()),
             FlowSource::Cross(_) => self.way(flow, &mut path),
-            FlowSource::Publish(id) => {
+            FlowSource::Publish(id) | FlowSource::Branch(id, _) => {
                 let application = &scenario.applications[id.0];
                 let node = |id: NodeIndex| &scenario.nodes[id.0];
                 self.check_txtimes(flow, application)?;
@@ -164,9 +165,11 @@ impl<'a> Mapping<'a> {
                     most: late.most,
                 });
                 self.way(flow, &mut path);
-                if let Some(back) = way_back(scenario, flow.source) {
-                    let (talker, receiver) = (application.publisher, application.receiver.node());
-                    let held = loopback(application, node(talker), node(receiver));
+                if let (Some(back), Some(receiver)) = (
+                    way_back(scenario, flow.source),
+                    application.receiver.loopback(),
+                ) {
+                    let held = loopback(application, node(application.publisher), node(receiver));
                     path.push(Step::Loopback(held));
                     self.way(back, &mut path);
                 }
@@ -187,7 +190,7 @@ impl<'a> Mapping<'a> {
                     None => Curve::burst_delay(Rational::ZERO)?,
                 }
             }
-            FlowSource::Publish(id) | FlowSource::Return(id) => {
+            FlowSource::Publish(id) | FlowSource::Return(id) | FlowSource::Branch(id, _) => {
                 let publisher = scenario.applications[id.0].publisher;
                 let cycle = seconds_by(flow.interval, clock(publisher));
                 self.periodic(bits.clone(), cycle, &path)?
@@ -198,6 +201,7 @@ impl<'a> Mapping<'a> {
             longest: bits.clone(),
             shortest: bits,
             path,
+            branch: branch(flow, &self.sources),
         });
         self.sources.push(flow);
         Ok(())
@@ -240,4 +244,15 @@ impl<'a> Mapping<'a> {
             path.push(Step::Delay { least, most });
         }
     }
+}
+
+/// Returns the shared beginning of a flow. `sources` are the flows of the streams so far.
+pub(super) fn branch(flow: &Flow, sources: &[&Flow]) -> Option<Branch> {
+    let fork = flow.fork?;
+    let of = sources.iter().position(|other| other.source == fork.of)?;
+    // A flow has a queue at each of its ports.
+    Some(Branch {
+        of,
+        queues: fork.shared,
+    })
 }

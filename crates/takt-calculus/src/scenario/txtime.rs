@@ -1,9 +1,9 @@
 //! Frames that are given to the kernel early, with the time at which to send them, and the disciplines that hold them until then.
 
-use takt_scenario::{Application, Duration, Flow, FlowSource, Part, Queue};
+use takt_scenario::{Application, Duration, Flow, Part, Queue};
 
 use super::error::ScenarioBoundsError;
-use super::quantities::{class_at, seconds, seconds_by, way_back};
+use super::quantities::{class_at, seconds, seconds_by, sender, way_back};
 use super::sound::Mapping;
 
 impl Mapping<'_> {
@@ -51,6 +51,14 @@ impl Mapping<'_> {
                     .to_owned(),
             );
         }
+        // The frame is given to the kernel when it is protected.
+        let protect = application.security.protect;
+        if lead < protect {
+            return refused(format!(
+                "frames that are dropped: they are protected for {protect}, which begins {lead} before their txtime"
+            ));
+        }
+        let lead = Duration(lead.0 - protect.0);
         let queue = discipline.queue_of(flow.pcp);
         let Some(etf) = queue.and_then(Queue::launch) else {
             return refused(format!(
@@ -68,11 +76,7 @@ impl Mapping<'_> {
                 "frames that are dropped: they are given to etf {lead} before their time, but delta is {delta}"
             ));
         }
-        let node = match flow.source {
-            FlowSource::Return(_) => application.receiver.node(),
-            _ => application.publisher,
-        };
-        let node = &self.scenario.nodes[node.0];
+        let node = &self.scenario.nodes[sender(flow, application).0];
         let late = node.wake_up_latency.most();
         let until_released = seconds_by(lead, node.clock) - seconds_by(delta, node.clock);
         if !etf.offload && until_released < seconds(late) {

@@ -215,6 +215,7 @@ impl Port {
                     },
                     Step::Queue(QueueId { port: 0, class: 0 }),
                 ],
+                branch: None,
             }
         });
         let port = EgressPort::new(Rational::ONE, classes).unwrap();

@@ -28,6 +28,7 @@ fn stream(arrival: Curve, path: Vec<Step>) -> Stream {
         longest: 10.into(),
         shortest: 10.into(),
         path,
+        branch: None,
     }
 }
 
@@ -194,6 +195,7 @@ proptest! {
                 longest: (*size).into(),
                 shortest: (*size).into(),
                 path: round_trip(*hops, bridge, loopback),
+                branch: None,
             }
         });
         let network = PortNetwork::new(vec![port(40); 4], made.collect()).unwrap();

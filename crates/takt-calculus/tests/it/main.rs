@@ -10,6 +10,7 @@ mod factory;
 mod fair_queueing;
 mod loopbacks;
 mod networks;
+mod one_way;
 mod paper;
 mod port_networks;
 mod port_simulator;

@@ -45,6 +45,7 @@ fn periodic(size: i64, period: i64, path: Vec<Step>) -> Stream {
         longest: size.into(),
         shortest: size.into(),
         path,
+        branch: None,
     }
 }
 

@@ -45,6 +45,7 @@ impl Talker {
             longest: (*self.sizes.iter().max().unwrap()).into(),
             shortest: (*self.sizes.iter().min().unwrap()).into(),
             path,
+            branch: None,
         }
     }
 

@@ -43,6 +43,7 @@ fn ports(line: &LineNetwork) -> PortNetwork {
         longest: bits.clone(),
         shortest: bits,
         path,
+        branch: None,
     };
     // Best effort at each port, which is never idle for long.
     let best_effort = (0..2 * hops).map(|port| Stream {
@@ -50,6 +51,7 @@ fn ports(line: &LineNetwork) -> PortNetwork {
         longest: best_effort.clone(),
         shortest: best_effort.clone(),
         path: vec![Step::Queue(QueueId { port, class: 1 })],
+        branch: None,
     });
     let streams = std::iter::once(stream).chain(best_effort).collect();
     PortNetwork::new(vec![port; 2 * hops], streams).unwrap()

@@ -76,6 +76,7 @@ fn stream((first, hops, size): (usize, usize, i64), class: usize) -> Stream {
         longest: size.into(),
         shortest: size.into(),
         path: queues.flat_map(|queue| [queue, bridge()]).collect(),
+        branch: None,
     }
 }
 

@@ -168,6 +168,7 @@ fn network(
                 longest: (*frame).into(),
                 shortest: (*frame).into(),
                 path,
+                branch: None,
             }
         });
     PortNetwork::new(vec![port(discipline); PORTS], streams.collect()).unwrap()

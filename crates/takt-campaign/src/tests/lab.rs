@@ -134,20 +134,24 @@ fn a_scenario_that_the_lab_refuses_is_a_row_with_the_reason() {
     let result = lab.folder.result("out");
     let rows = &result["rows.jsonl"];
     assert_eq!(rows.matches("host1: gates are too short").count(), 2);
-    // The same with more jobs and without the machine, which has no network for a Subscriber that answers nothing.
+    // The same with more jobs and without the machine, which has no applications at bridges.
     let more = CampaignRunOptions {
         jobs: 3,
         ..lab.folder.options("more")
     };
     lab.run(&more).unwrap();
     assert_eq!(lab.folder.result("more"), result);
-    let silent = SCENARIO.replace("loopback =", "subscriber =");
-    lab.folder.write("plant.toml", &silent);
+    let at_bridge = SCENARIO.replace("loopback = \"host2\"", "subscriber = \"bridge1\"");
+    lab.folder.write("plant.toml", &at_bridge);
     lab.set("mode", "full");
-    let outcome = lab.run(&lab.folder.options("silent")).unwrap();
+    let outcome = lab.run(&lab.folder.options("bridge")).unwrap();
     assert_eq!((outcome.rows, outcome.failed), (4, 2));
-    let rows = &lab.folder.result("silent")["rows.jsonl"];
-    assert_eq!(rows.matches("has a Subscriber").count(), 2, "{rows}");
+    let rows = &lab.folder.result("bridge")["rows.jsonl"];
+    assert_eq!(
+        rows.matches("has an end at the bridge bridge1").count(),
+        2,
+        "{rows}"
+    );
 }
 
 /// A full disk and a busy machine are no property of the case: its row is missing, and not one with a failure.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::case_record::{CaseRecord, EndRecord};
 use crate::collect::{DISCIPLINES, REMARK};
 use crate::run_directory::NOT_RUN;
-use crate::scenario_loop::LoopEnd;
+use crate::scenario_loop::{LoopEnd, SUBSCRIBER};
 
 /// Real-time settings of `takt-wakeup` that may be missing at an end.
 const SETTINGS: [&str; 5] = [
@@ -140,8 +140,10 @@ pub(super) fn lines(description: &[(String, String)]) -> Vec<(String, String)> {
 
 /// Returns the record of an end with numbers and kinds only: texts of errors name interfaces, addresses and files.
 pub(super) fn end(record: &EndRecord) -> EndRecord {
-    let sides = [LoopEnd::Publisher, LoopEnd::Loopback].map(LoopEnd::name);
-    let side = sides.into_iter().find(|name| record.end == *name);
+    let [publisher, loopback] = [LoopEnd::Publisher, LoopEnd::Loopback].map(LoopEnd::name);
+    let side = [publisher, loopback, SUBSCRIBER]
+        .into_iter()
+        .find(|name| record.end == *name);
     let unset = record.unset.iter().map(|text| {
         let setting = text.split(':').next().unwrap_or_default();
         let known = SETTINGS.into_iter().find(|name| setting == *name);

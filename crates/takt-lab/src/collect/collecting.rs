@@ -12,6 +12,7 @@ use super::traces::{self, RunTrace, TracePair};
 use super::written;
 use crate::link_facts::link_faults;
 use crate::run_directory::RunDescription;
+use crate::unfinished_directory::UnfinishedDirectory;
 
 /// Run that was collected.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,10 +26,10 @@ pub struct CollectedRun {
 /// Makes the directory of a run from its files.
 ///
 /// # Errors
-/// [`CollectError`]; nothing was written then, except if writing itself failed.
+/// [`CollectError`]; nothing stays in the directory then.
 pub fn collect(
     request: &CollectRequest<'_>,
-    directory: &Path,
+    directory: &UnfinishedDirectory,
 ) -> Result<CollectedRun, CollectError> {
     let (mut traces, mut captures) = (Vec::new(), Vec::new());
     // A file that is named twice counts once, at the port of the loopback.

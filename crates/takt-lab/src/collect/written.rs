@@ -18,6 +18,7 @@ use crate::preparation::copy_scenario;
 use crate::run_directory::{BY_HAND, RunApplication, RunCase, RunDescription};
 use crate::scenario_loop::LoopEnd;
 use crate::trace_name::trace_name;
+use crate::unfinished_directory::UnfinishedDirectory;
 use takt_analysis::SentStamp;
 
 /// Name of the directory of the only case.
@@ -42,10 +43,10 @@ const WITHOUT_OFFLOAD: &str = "as planned, without offload";
 pub(crate) const REMARK: &str =
     "made by hand: the disciplines of bridges and the cross traffic are not checked";
 
-/// Writes the directory of a run.
+/// Writes the directory of a run, and finishes it.
 pub(super) fn write(
     request: &CollectRequest<'_>,
-    directory: &Path,
+    unfinished: &UnfinishedDirectory,
     scenario: &Scenario,
     pairs: &[TracePair],
     assigned: &AssignedCaptures,
@@ -58,19 +59,18 @@ pub(super) fn write(
         let file = file.map_err(LabError::from)?;
         histograms.extend(file.histogram_files().into_iter().map(str::to_owned));
     }
-    copy_scenario(directory, request.scenario, request.text, &histograms)?;
-    let case = directory.join(CASE);
-    let copy = |from: &Path, name: &str| {
-        let copied = fs::copy(from, case.join(name));
-        copied.map(drop).map_err(|error| CollectError::Copy {
-            path: from.to_owned(),
-            error,
-        })
-    };
-    fs::create_dir_all(&case).map_err(|error| CollectError::Copy {
-        path: case.clone(),
+    copy_scenario(unfinished, request.scenario, request.text, &histograms)?;
+    let case = unfinished.path().join(CASE);
+    let failed = |path: &Path, error| CollectError::Copy {
+        path: path.to_owned(),
         error,
-    })?;
+    };
+    let copy = |from: &Path, name: &str| {
+        let copied = unfinished.copy(from, &case.join(name));
+        copied.map_err(|error| failed(from, error))
+    };
+    let made = unfinished.step(|| fs::create_dir(&case));
+    made.map_err(|error| failed(&case, error))?;
     let mut captures = Vec::new();
     for (number, capture) in (1..).zip(&assigned.captures) {
         let port = match capture.is_loopback {
@@ -108,6 +108,7 @@ pub(super) fn write(
         let (publisher_id, loopback_id) = pair.publisher.notes.publisher_ids;
         applications.push(RunApplication {
             name: name.clone(),
+            one_way: false,
             publisher_id,
             loopback_id,
             publisher_trace: publisher_trace.into(),
@@ -118,9 +119,12 @@ pub(super) fn write(
         });
     }
     let description = description(scenario, pairs, applications);
-    record(pairs, captures, scenario).write(&case)?;
     // The description comes last, because a directory that has one counts as a run.
-    description.write(directory)?;
+    let finished = || -> Result<(), CollectError> {
+        record(pairs, captures, scenario).write(&case)?;
+        Ok(description.write(unfinished.path())?)
+    };
+    unfinished.finish(finished, |error| failed(unfinished.path(), error))?;
     Ok(description)
 }
 

@@ -26,7 +26,7 @@ use crate::error::LabError;
 use crate::network::device_address;
 use crate::run_directory::RunApplication;
 use crate::scenario_loop::{LoopEnd, ScenarioLoop};
-use crate::trace_name::trace_name;
+use crate::trace_name::{subscriber_trace_name, trace_name};
 use takt_analysis::SentStamp;
 
 /// Pause between two looks at threads.
@@ -145,22 +145,37 @@ impl<'a> RunningCase<'a> {
 
     fn start(&mut self, end: LoopEnd, begin: Option<i64>) -> Result<(), LabError> {
         let scenario = self.request.scenario;
-        for (index, application) in scenario.applications.iter().enumerate() {
-            let control = ScenarioLoop::of(scenario, Some(&application.name))?;
-            let index = ApplicationIndex(index);
-            let flow = match end {
-                LoopEnd::Publisher => FlowSource::Publish(index),
-                LoopEnd::Loopback => FlowSource::Return(index),
+        let plan = self.laboratory.plan();
+        for planned in &plan.flows {
+            let Some(index) = planned.source.application() else {
+                continue;
             };
-            let plan = self.laboratory.plan();
-            let place = plan.flow(flow).map(|flow| flow.from);
-            let device = place.and_then(|place| Some((place.0, plan.device(place)?)));
-            let (node, device) = device.ok_or(LabError::Panicked)?;
+            let control = ScenarioLoop::at(scenario, index).ok_or(LabError::Panicked)?;
+            let application = control.application();
+            let is_loop = application.receiver.loopback().is_some();
+            // Ends that send are at the beginning of a flow, Subscribers at its end.
+            let (place, subscriber) = match (end, planned.source) {
+                (LoopEnd::Publisher, FlowSource::Publish(_)) => (planned.from, None),
+                (LoopEnd::Loopback, FlowSource::Return(_)) => (planned.from, None),
+                (LoopEnd::Loopback, FlowSource::Publish(_) | FlowSource::Branch(..))
+                    if !is_loop =>
+                {
+                    (planned.to, Some(planned.source))
+                }
+                _ => continue,
+            };
+            let device = plan.device(place).ok_or(LabError::Panicked)?;
+            let node = place.0;
             let cycle = (application.cycle.0 / 1000).max(1);
+            let sending = match subscriber {
+                Some(_) => Sending::Immediate,
+                None => sending(&control, self.request.configures),
+            };
             let request = EndRequest {
-                sending: sending(&control, self.request.configures),
+                sending,
                 control,
                 end,
+                subscriber,
                 device: device.name.clone(),
                 messages: self.request.messages,
                 drain_cycles: DRAIN_CYCLES.max(DRAIN_NANOS / cycle),
@@ -168,7 +183,11 @@ impl<'a> RunningCase<'a> {
                 begin: begin.map(|begin| begin.saturating_sub((cycle / 2).cast_signed())),
             };
             let node = self.laboratory.node(node)?;
-            let latency = self.latency(index, end);
+            // The simulator's Subscribers have no thread.
+            let latency = match subscriber {
+                Some(_) => None,
+                None => self.latency(index, end),
+            };
             self.ends.push(RunningEnd::start(node, request, latency)?);
         }
         Ok(())
@@ -291,10 +310,10 @@ impl<'a> RunningCase<'a> {
             let applications = &self.request.scenario.applications;
             let name = &request.control.application().name;
             let index = applications.iter().position(|it| it.name == *name);
-            (index, request.end == LoopEnd::Loopback)
+            (index, request.end == LoopEnd::Loopback, request.subscriber)
         });
         for (request, end) in &finished {
-            record.ends.push(end.record(request));
+            record.ends.push(end.record(self.request.scenario, request));
             self.write_trace(request, &end.application.trace)?;
         }
         record.captures = self.capture_records(&counts);
@@ -308,7 +327,11 @@ impl<'a> RunningCase<'a> {
         trace: &takt_control::Trace,
     ) -> Result<(), LabError> {
         let name = &request.control.application().name;
-        let name = trace_name(self.request.scenario, name, request.end);
+        let scenario = self.request.scenario;
+        let name = match request.subscriber {
+            Some(flow) => subscriber_trace_name(scenario, flow),
+            None => trace_name(scenario, name, request.end),
+        };
         let (path, file) = self.create(&name)?;
         let scenario = &self.request.scenario.name;
         let description = request.control.trace_description(request.end, scenario);

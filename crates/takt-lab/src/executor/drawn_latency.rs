@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use takt_control::{AddedLatency, CyclePart};
-use takt_scenario::{ApplicationIndex, ApplicationReceiver, Scenario};
+use takt_scenario::{ApplicationIndex, Scenario};
 use takt_sim::{ApplicationEnd, CyclicThread, WakeUpLatencies};
 
 use crate::scenario_loop::LoopEnd;
@@ -50,12 +50,9 @@ impl DrawnLatency {
         beginning: CaseBeginning,
     ) -> Option<Self> {
         let found = scenario.applications.get(application.0)?;
-        let (node, end) = match (end, found.receiver) {
-            (LoopEnd::Publisher, _) => (found.publisher, ApplicationEnd::Publisher),
-            (LoopEnd::Loopback, ApplicationReceiver::Loopback(node)) => {
-                (node, ApplicationEnd::Loopback)
-            }
-            (LoopEnd::Loopback, ApplicationReceiver::Subscriber(_)) => return None,
+        let (node, end) = match end {
+            LoopEnd::Publisher => (found.publisher, ApplicationEnd::Publisher),
+            LoopEnd::Loopback => (found.receiver.loopback()?, ApplicationEnd::Loopback),
         };
         let of = |thread| WakeUpLatencies::of(scenario, node, application.0, (end, thread), seed);
         Some(Self {

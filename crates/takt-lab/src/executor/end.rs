@@ -14,6 +14,7 @@ use takt_link::{LinkOptions, ReceiveClock};
 use takt_rt::clock::Clock;
 use takt_rt::priority::Policy;
 use takt_rt::sleeping::{monotonic_at, sleep_until};
+use takt_scenario::{FlowSource, Scenario};
 
 use super::drawn_latency::DrawnLatency;
 use super::node::LabNode;
@@ -21,7 +22,7 @@ use crate::application::ScenarioApplication;
 use crate::case_record::EndRecord;
 use crate::error::LabError;
 use crate::payload::CounterPayload;
-use crate::scenario_loop::{LoopEnd, ScenarioLoop};
+use crate::scenario_loop::{LoopEnd, SUBSCRIBER, ScenarioLoop};
 
 /// Real-time priority of the ends.
 const PRIORITY: u8 = 50;
@@ -37,6 +38,8 @@ const STEP: i64 = 20_000_000;
 pub(crate) struct EndRequest {
     pub(crate) control: ScenarioLoop,
     pub(crate) end: LoopEnd,
+    /// Flow to a Subscriber, which is an end as a loopback is, but sends nothing back. `None` for other ends.
+    pub(crate) subscriber: Option<FlowSource>,
     /// Name of the device.
     pub(crate) device: String,
     /// Number of published messages.
@@ -116,10 +119,18 @@ impl RunningEnd {
 }
 
 impl FinishedEnd {
-    /// Returns the record of the end.
-    pub(crate) fn record(&self, request: &EndRequest) -> EndRecord {
+    /// Returns the record of the end. That of a Subscriber has the name of its flow.
+    pub(crate) fn record(&self, scenario: &Scenario, request: &EndRequest) -> EndRecord {
         let application = &request.control.application().name;
-        EndRecord::of(application, request.end, &self.report)
+        let record = EndRecord::of(application, request.end, &self.report);
+        match request.subscriber {
+            Some(flow) => EndRecord {
+                application: scenario.flow_name(flow),
+                end: SUBSCRIBER.to_owned(),
+                ..record
+            },
+            None => record,
+        }
     }
 }
 
@@ -191,7 +202,10 @@ fn run(
     let records = usize::try_from(records.saturating_add(SPARE_RECORDS)).unwrap_or(usize::MAX);
     let trace = Trace::with_capacity(records);
     let mut application = Announcing {
-        inner: ScenarioApplication::new(request.end, input, output, trace),
+        inner: match request.subscriber {
+            Some(_) => ScenarioApplication::new(request.end, input, output, trace).one_way(),
+            None => ScenarioApplication::new(request.end, input, output, trace),
+        },
         ready,
     };
     if let Some(begin) = request.begin {

@@ -1,5 +1,7 @@
 //! Commands of `ip` and `bridge` that make a bridge: pure functions of the plan.
 
+use std::collections::HashSet;
+
 use takt_link::MacAddress;
 use takt_tsn::ShellCommand;
 
@@ -39,7 +41,10 @@ pub fn bridge_commands(node: &NodePlan, vlans: bool) -> Vec<ShellCommand> {
 /// Returns the commands that make a bridge forward its flows. Devices and bridge must be up.
 #[must_use]
 pub fn forwarding_commands(node: &NodePlan, vlans: bool) -> Vec<ShellCommand> {
+    // Without VLANs, a group of two VLANs has one entry.
+    let mut seen = HashSet::new();
     let entries = node.forwarding.iter();
+    let entries = entries.filter(|it| vlans || seen.insert((it.address, &it.device)));
     let commands = entries.map(|entry| {
         let address = with_colons(entry.address);
         let (device, vlan) = (&entry.device, entry.vlan);

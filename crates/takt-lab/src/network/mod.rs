@@ -11,7 +11,6 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use addresses::group;
 pub use addresses::{device_address, flow_address, publisher_ids};
 pub(crate) use bridge::with_colons;
 pub use bridge::{BRIDGE_DEVICE, bridge_commands, forwarding_commands};

@@ -1,10 +1,7 @@
 //! Plan of a network: nodes, devices, links, flows.
 
 use takt_link::MacAddress;
-use takt_scenario::{
-    ApplicationReceiver, Flow, FlowSource, LinkIndex, NodeIndex, NodeKind, PortIndex, Rate,
-    Scenario,
-};
+use takt_scenario::{Flow, FlowSource, LinkIndex, NodeIndex, NodeKind, PortIndex, Rate, Scenario};
 
 use super::addresses::{device_address, flow_address};
 
@@ -92,9 +89,16 @@ pub struct FlowPlan {
 /// Reason why the lab cannot build a scenario's network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkPlanError {
-    /// An application only has a Subscriber.
-    #[error("application {0} has a Subscriber and no loopback")]
-    NoLoopback(String),
+    /// An end of an application is a bridge, whose devices forward frames and have no sockets.
+    #[error(
+        "application {application} has an end at the bridge {node}; in the lab, only hosts have applications"
+    )]
+    AtBridge {
+        /// Name of the application.
+        application: String,
+        /// Name of the bridge.
+        node: String,
+    },
     /// The scenario has no application.
     #[error("the scenario has no application")]
     NoApplication,
@@ -181,8 +185,8 @@ impl NetworkPlan {
     }
 
     fn add_flow(&mut self, scenario: &Scenario, flow: &Flow) {
-        let address = flow_address(flow.source);
-        let vlan = vlan(scenario, flow.source);
+        let address = flow_address(scenario, flow.source);
+        let vlan = scenario.vlan(flow.source).unwrap_or(1);
         let (Some(first), Some(last)) = (flow.ports.first(), flow.ports.last()) else {
             return;
         };
@@ -199,8 +203,9 @@ impl NetworkPlan {
                 }
             }
         }
-        // The first port is that of the sender, which does not forward.
-        for port in flow.ports.iter().skip(1) {
+        // The first port is that of the sender, which does not forward. A shared port has the entry of an earlier flow.
+        let shared = flow.fork.map_or(1, |fork| fork.shared.max(1));
+        for port in flow.ports.iter().skip(shared) {
             let Some((node, index)) = self.device_of(*port) else {
                 continue;
             };
@@ -208,11 +213,15 @@ impl NetworkPlan {
                 && let Some(device) = node.devices.get(index)
             {
                 let device = device.name.clone();
-                node.forwarding.push(ForwardingEntry {
+                let entry = ForwardingEntry {
                     address,
                     vlan,
                     device,
-                });
+                };
+                // Applications may share a group.
+                if !address.is_group() || !node.forwarding.contains(&entry) {
+                    node.forwarding.push(entry);
+                }
             }
         }
         if let (Some(from), Some(to)) = (from, to) {
@@ -228,14 +237,20 @@ impl NetworkPlan {
     /// Checks that an end of an application has one device.
     fn check(&self, scenario: &Scenario) -> Result<(), NetworkPlanError> {
         for (index, application) in scenario.applications.iter().enumerate() {
-            if let ApplicationReceiver::Subscriber(_) = application.receiver {
-                return Err(NetworkPlanError::NoLoopback(application.name.clone()));
-            }
             let index = takt_scenario::ApplicationIndex(index);
             let there = self.flow(FlowSource::Publish(index));
             let back = self.flow(FlowSource::Return(index));
+            let receivers = application.receiver.nodes().iter();
+            let nodes = std::iter::once(&application.publisher).chain(receivers);
+            let of = nodes.filter_map(|node| self.nodes.get(node.0));
+            if let Some(bridge) = of.into_iter().find(|node| node.kind == NodeKind::Bridge) {
+                return Err(NetworkPlanError::AtBridge {
+                    application: application.name.clone(),
+                    node: bridge.name.clone(),
+                });
+            }
             let (Some(there), Some(back)) = (there, back) else {
-                return Err(NetworkPlanError::NoLoopback(application.name.clone()));
+                continue;
             };
             for (out, into) in [(there.from, back.to), (back.from, there.to)] {
                 // An end of an application has one device for both directions.
@@ -256,17 +271,6 @@ impl NetworkPlan {
 pub(super) const fn opposite(port: PortIndex) -> PortIndex {
     // Ports 2n and 2n + 1 are the ends of link n.
     PortIndex(port.0 ^ 1)
-}
-
-/// Returns the VLAN of a flow.
-fn vlan(scenario: &Scenario, source: FlowSource) -> u16 {
-    let vlan = match source {
-        FlowSource::Publish(id) | FlowSource::Return(id) => {
-            scenario.applications.get(id.0).map(|it| it.vlan)
-        }
-        FlowSource::Cross(id) => scenario.cross_traffic.get(id.0).map(|it| it.vlan),
-    };
-    vlan.unwrap_or(1)
 }
 
 fn nodes(scenario: &Scenario) -> Vec<NodePlan> {

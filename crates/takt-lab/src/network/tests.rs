@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use takt_scenario::{NodeKind, Scenario};
+use takt_scenario::{NodeIndex, NodeKind, Scenario};
 
 use super::plan::opposite;
 use super::*;
@@ -217,18 +217,19 @@ fn queues_follow_from_the_classes() {
 fn networks_that_cannot_be_built_are_refused() {
     let text = r#"
         version = 1
-        topology = { kind = "p2p" }
+        topology = { kind = "bridged" }
         [[applications]]
         name = "one way"
         publisher = "host1"
-        subscriber = "host2"
+        subscriber = "bridge1"
         cycle = "1 ms"
         payload = "100 B"
         "#;
     let refused = NetworkPlan::of(&Scenario::parse(text, "x.toml").unwrap());
+    let (application, node) = ("one way".to_owned(), "bridge1".to_owned());
     assert_eq!(
         refused,
-        Err(NetworkPlanError::NoLoopback("one way".to_owned()))
+        Err(NetworkPlanError::AtBridge { application, node })
     );
     let two_homed = r#"
         version = 1
@@ -256,6 +257,91 @@ fn networks_that_cannot_be_built_are_refused() {
         NetworkPlan::of(&empty),
         Err(NetworkPlanError::NoApplication)
     );
+}
+
+/// A bridge has one entry for a group at each port on the way to some subscriber, and none elsewhere.
+#[test]
+fn messages_to_several_subscribers_are_replicated_by_bridges() {
+    let text = r#"
+        version = 1
+        topology = { kind = "ring", bridges = 4 }
+        [[applications]]
+        name = "state"
+        publisher = "host1"
+        subscribers = ["host2", "host3", "host1b"]
+        cycle = "1 ms"
+        payload = "100 B"
+        [[nodes]]
+        name = "host1b"
+        [[links]]
+        ends = ["host1b", "bridge1"]
+        "#;
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let plan = NetworkPlan::of(&scenario).unwrap();
+    let mut entries = Vec::new();
+    for node in &plan.nodes {
+        for entry in &node.forwarding {
+            let device = node.devices.iter().find(|it| it.name == entry.device);
+            entries.push(scenario.port_name(device.unwrap().port));
+            assert_eq!(entry.address.0, scenario.applications[0].group);
+        }
+    }
+    entries.sort_unstable();
+    let expected = [
+        "bridge1 \u{2192} bridge2",
+        "bridge1 \u{2192} host1b",
+        "bridge2 \u{2192} bridge3",
+        "bridge2 \u{2192} host2",
+        "bridge3 \u{2192} host3",
+    ];
+    assert_eq!(entries, expected);
+    let ends = plan.flows.iter().map(|flow| (flow.from.0, flow.to.0));
+    let node = |name: &str| {
+        let nodes = scenario.nodes.iter();
+        NodeIndex(
+            nodes
+                .map(|it| it.name.as_str())
+                .position(|it| it == name)
+                .unwrap(),
+        )
+    };
+    let expected = ["host2", "host3", "host1b"].map(|to| (node("host1"), node(to)));
+    assert_eq!(ends.collect::<Vec<_>>(), expected);
+}
+
+/// Applications that share a group share the entries.
+#[test]
+fn a_shared_group_has_one_entry_at_a_port() {
+    let text = r#"
+        version = 1
+        topology = { kind = "star", hosts = 3 }
+        [[applications]]
+        name = "one"
+        publisher = "host1"
+        subscribers = ["host2", "host3"]
+        group = "239.0.0.1"
+        cycle = "1 ms"
+        payload = "100 B"
+        [[applications]]
+        name = "other"
+        publisher = "host2"
+        subscribers = ["host1", "host3"]
+        group = "239.0.0.1"
+        cycle = "1 ms"
+        payload = "100 B"
+        "#;
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let plan = NetworkPlan::of(&scenario).unwrap();
+    let commands = plan
+        .nodes
+        .iter()
+        .flat_map(|node| forwarding_commands(node, true));
+    let mut commands: Vec<String> = commands.map(|it| it.to_string()).collect();
+    commands.sort_unstable();
+    let expected = ["eth0", "eth1", "eth2"].map(|port| {
+        format!("bridge mdb add dev bridge0 port {port} grp 01:00:5e:00:00:01 permanent vid 1")
+    });
+    assert_eq!(commands, expected);
 }
 
 #[test]

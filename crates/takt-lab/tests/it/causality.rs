@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use takt_analysis::SentStamp;
 use takt_lab::collect::{CollectError, CollectRequest, CollectedRun, collect};
-use takt_lab::{CaseRecord, ClockAgreement, LoopEnd, StampClock};
+use takt_lab::{CaseRecord, ClockAgreement, LoopEnd, StampClock, UnfinishedDirectory};
 use takt_scenario::ScenarioFile;
 
 use crate::files::{Files, RUN, START, TAI, TEXT, Wanted, wanted};
@@ -27,7 +27,7 @@ fn collected(
         card_stamps,
         is_synchronized,
     };
-    collect(&request, &files.path("run"))
+    collect(&request, &UnfinishedDirectory::new(&files.path("run")))
 }
 
 /// Returns the trace of a loopback on another host, whose clock is ahead by some nanoseconds.

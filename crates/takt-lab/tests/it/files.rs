@@ -8,7 +8,7 @@ use takt_capture::CaptureWriter;
 use takt_control::{Trace, TracePoint, trace_file};
 use takt_lab::collect::{CollectError, CollectRequest, collect};
 use takt_lab::run_directory::RunDescription;
-use takt_lab::{EndRecord, LoopEnd, RunId, TraceNotes};
+use takt_lab::{EndRecord, LoopEnd, RunId, TraceNotes, UnfinishedDirectory};
 use takt_scenario::ScenarioFile;
 
 pub(crate) const TEXT: &str = r#"
@@ -191,7 +191,7 @@ impl Files {
             card_stamps: &[],
             is_synchronized,
         };
-        collect(&request, &self.path("run")).map(|it| it.description)
+        collect(&request, &UnfinishedDirectory::new(&self.path("run"))).map(|it| it.description)
     }
 
     /// Collects files that must be refused, and returns the reason. Nothing may be written.

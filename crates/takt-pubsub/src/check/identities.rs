@@ -130,6 +130,7 @@ fn url(address: &ExtensionObject) -> String {
 struct Chosen<'c> {
     link: Link,
     reader: &'c DataSetReaderDataType,
+    publisher: String,
     place: (u16, u16),
     path: String,
 }
@@ -138,13 +139,15 @@ impl Chosen<'_> {
     fn meets(&self, other: &Self) -> bool {
         let same = |one: u16, other: u16| one == other || one == 0 || other == 0;
         let (one, two) = (self.reader, other.reader);
-        let ids = (publisher(&one.publisher_id), publisher(&two.publisher_id));
-        self.link == other.link
-            && (ids.0 == ids.1 || ids.0.is_empty() || ids.1.is_empty())
+        // Numbers come first: each reader is compared with all before it, and most of them differ in one.
+        same(one.data_set_writer_id, two.data_set_writer_id)
             && same(one.writer_group_id, two.writer_group_id)
-            && same(one.data_set_writer_id, two.data_set_writer_id)
             && same(self.place.0, other.place.0)
             && same(self.place.1, other.place.1)
+            && (self.publisher == other.publisher
+                || self.publisher.is_empty()
+                || other.publisher.is_empty())
+            && self.link == other.link
     }
 }
 
@@ -160,6 +163,7 @@ fn check_readers(file: &mut Place<'_>, configuration: &PubSubConfiguration2DataT
                 let own = Chosen {
                     link: link_of(&connection.address, reader),
                     reader,
+                    publisher: publisher(&reader.publisher_id),
                     place: place_of(reader),
                     path: place.path().to_owned(),
                 };

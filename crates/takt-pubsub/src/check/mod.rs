@@ -23,10 +23,13 @@ mod tests;
 mod values;
 mod writers;
 
-use takt_ua::structures::PubSubConfiguration2DataType;
+use takt_ua::structures::{
+    PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataSetDataType,
+    WriterGroupDataType,
+};
 
 pub use mistake::{ConfigurationMistake, MistakeSeverity};
-pub(crate) use sizes::{SECURITY, longest_value};
+pub(crate) use sizes::SECURITY;
 
 use crate::configuration::ConfigurationFile;
 use crate::link_times::RECEIVE_TIMES;
@@ -46,6 +49,17 @@ pub fn check(file: &ConfigurationFile) -> Vec<ConfigurationMistake> {
         }
     }
     once
+}
+
+/// Returns the lengths in bytes of the NetworkMessages that a WriterGroup sends in one publishing interval: with headers and
+/// signature, not divided into chunks, with the longest values that the metadata allows. `None` if the group cannot be made.
+#[must_use]
+pub fn message_lengths(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+) -> Option<Vec<usize>> {
+    sizes::message_lengths(connection, group, data_sets)
 }
 
 /// Returns the first error of a configuration that need not be tried with sources and targets.

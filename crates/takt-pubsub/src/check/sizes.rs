@@ -5,22 +5,22 @@ use std::net::Ipv6Addr;
 use takt_link::Address;
 use takt_ua::enumerations::{MessageSecurityMode, PubSubState, UadpNetworkMessageContentMask};
 use takt_ua::structures::{
-    DataSetWriterDataType, FieldMetaData, PubSubConnectionDataType, PublishedDataSetDataType,
+    DataSetWriterDataType, PubSubConnectionDataType, PublishedDataSetDataType,
     UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
-use takt_ua::{Array, BuiltInType, DataValue, Elements, ExtensionObject, Variant};
+use takt_ua::{DataValue, ExtensionObject};
 
 use super::mistake::Place;
 use super::tables::WRITERS;
-use crate::publisher::{FieldSource, PublishedField, WriterGroup};
+use crate::publisher::{FieldSource, PublishedField, WriterGroup, longest_length, longest_value};
 use crate::time::Now;
 
+/// Greatest length of all values of a group for which messages are made, in bytes. More do not fit any message.
+const LONGEST_VALUES: usize = 16 << 20;
 /// Payload of an Ethernet frame, in bytes.
 const ETHERNET: usize = 1500;
 /// Length of a SecurityHeader with its MessageNonce, and of the signature, in bytes.
 pub(crate) const SECURITY: usize = 14 + crate::security::SIGNATURE_LENGTH;
-/// Greatest length of a value that is made for the check; more do not fit any message.
-const LONGEST_VALUE: usize = 4 << 20;
 
 /// Checks that the messages of a group fit its link, and its writers' ConfiguredSizes.
 pub(super) fn check(
@@ -30,21 +30,18 @@ pub(super) fn check(
     data_sets: &[PublishedDataSetDataType],
     address: &Address,
 ) {
-    // There are no keys for the check, and a maximum size would divide the messages.
-    let plain = WriterGroupDataType {
-        security_mode: MessageSecurityMode::None,
-        security_group_id: takt_ua::UaString::null(),
-        max_network_message_size: 0,
-        ..group.clone()
-    };
-    let Some(lengths) = lengths(connection, &plain, data_sets) else {
+    if longest_values(group, data_sets) > LONGEST_VALUES {
+        place.error(
+            "max_network_message_size",
+            "the values of an interval have more than 16 MiB",
+            "Divide the DataSet, or lower max_string_length and the array dimensions",
+        );
+        return;
+    }
+    let Some(lengths) = message_lengths(connection, group, data_sets) else {
         return;
     };
-    let security = match group.security_mode {
-        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt => SECURITY,
-        _ => 0,
-    };
-    let longest = lengths.into_iter().max().unwrap_or(0) + security;
+    let longest = lengths.into_iter().max().unwrap_or(0);
     let limit = limit(address);
     let configured = group.max_network_message_size as usize;
     if configured > limit {
@@ -80,7 +77,35 @@ pub(super) fn check(
             ),
         }
     }
-    check_configured_sizes(place, connection, &plain, data_sets);
+    check_configured_sizes(place, connection, &plain(group), data_sets);
+}
+
+/// Returns the lengths of the NetworkMessages of one publishing interval, protected and not divided.
+pub(super) fn message_lengths(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+) -> Option<Vec<usize>> {
+    let security = match group.security_mode {
+        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt => SECURITY,
+        _ => 0,
+    };
+    if longest_values(group, data_sets) > LONGEST_VALUES {
+        return None;
+    }
+    let lengths = lengths(connection, &plain(group), data_sets)?;
+    Some(lengths.into_iter().map(|it| it + security).collect())
+}
+
+/// Returns a group without security, because there are no keys for the check, and without a maximum size, which would divide the
+/// messages.
+fn plain(group: &WriterGroupDataType) -> WriterGroupDataType {
+    WriterGroupDataType {
+        security_mode: MessageSecurityMode::None,
+        security_group_id: takt_ua::UaString::null(),
+        max_network_message_size: 0,
+        ..group.clone()
+    }
 }
 
 /// Returns the length of the longest message of a link, in bytes.
@@ -92,6 +117,18 @@ fn limit(address: &Address) -> usize {
         Address::Mqtt { .. } => 1 << 20,
         _ => 64 << 10,
     }
+}
+
+/// Returns the greatest length of all values of a group in bytes, about.
+fn longest_values(group: &WriterGroupDataType, data_sets: &[PublishedDataSetDataType]) -> usize {
+    let of_writer = |writer: &DataSetWriterDataType| {
+        let data_set = data_sets.iter().find(|it| it.name == writer.data_set_name);
+        let fields = data_set.map(|it| &it.data_set_meta_data.fields);
+        let lengths = fields.into_iter().flatten().map(longest_length);
+        lengths.fold(0_usize, usize::saturating_add)
+    };
+    let writers = group.data_set_writers.iter().map(of_writer);
+    writers.fold(0, usize::saturating_add)
 }
 
 /// Returns the lengths of the first messages of a group.
@@ -156,33 +193,4 @@ fn check_configured_sizes(
             );
         }
     }
-}
-
-/// Returns the longest value that the metadata of a field allows; texts of any length are empty.
-pub(crate) fn longest_value(field: &FieldMetaData) -> Option<Variant> {
-    let built_in = BuiltInType::from_u8(field.built_in_type)?;
-    let length = (field.max_string_length as usize).min(LONGEST_VALUE);
-    let scalar = match built_in {
-        BuiltInType::String => Variant::String("x".repeat(length).into()),
-        BuiltInType::ByteString => Variant::ByteString(vec![0; length].into()),
-        other => Variant::default_of(other),
-    };
-    if field.value_rank < 1 {
-        return Some(scalar);
-    }
-    let dimensions = &field.array_dimensions;
-    let count = dimensions.iter().try_fold(1_usize, |product, length| {
-        product.checked_mul(*length as usize)
-    });
-    let count = count.filter(|_| !dimensions.is_empty()).unwrap_or(0);
-    let count = count.min(LONGEST_VALUE / (length + 1));
-    let mut elements = Elements::empty(built_in);
-    for _ in 0..count {
-        elements.push(scalar.clone()).ok()?;
-    }
-    let array = match dimensions.len() {
-        0 | 1 => Array::new(elements),
-        _ => Array::matrix(elements, dimensions).ok()?,
-    };
-    Some(array.into())
 }

@@ -28,7 +28,13 @@ pub fn from_binary_file(bytes: &[u8]) -> Result<ConfigurationFile, BinaryFileErr
     if decoder.remaining() > 0 {
         return Err(BinaryFileError::TrailingBytes(end));
     }
-    let mut file: UABinaryFileDataType = file.decode_as()?;
+    of_file(file.decode_as()?)
+}
+
+/// Returns the content of a file that is decoded.
+pub(super) fn of_file(
+    mut file: UABinaryFileDataType,
+) -> Result<ConfigurationFile, BinaryFileError> {
     let configuration = match std::mem::take(&mut file.body) {
         Variant::ExtensionObject(body) => configuration_of(&body)?,
         Variant::Empty => return Err(BinaryFileError::NoConfiguration("null".to_owned())),

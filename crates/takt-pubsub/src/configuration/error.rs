@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use takt_ua::NodeId;
 use takt_ua::binary::{DecodeError, EncodeError};
+use takt_ua::json_encoding::JsonDecodeError;
 
 /// Error in the bytes of a binary configuration file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -25,6 +26,23 @@ pub enum BinaryFileError {
         "the body of the file is {0}, not a PubSubConfiguration2DataType (i=23854) or PubSubConfigurationDataType (i=21154)"
     )]
     NoConfiguration(String),
+}
+
+/// Error in the text of a JSON configuration.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum JsonFileError {
+    /// The text cannot be decoded.
+    #[error("the file cannot be decoded: {0}")]
+    Decode(#[from] JsonDecodeError),
+    /// The text is the JSON of something else.
+    #[error(
+        "the file is no object with the fields of a PubSubConfiguration2DataType (Connections, PublishedDataSets) or of a \
+         UABinaryFileDataType (Body)"
+    )]
+    NoConfiguration,
+    /// The body of the file is another structure.
+    #[error(transparent)]
+    Body(#[from] BinaryFileError),
 }
 
 /// Error in the text of a TOML configuration.

@@ -1,6 +1,6 @@
-//! Configuration files: the binary one of the standard, and a TOML one for people.
+//! Configuration files: the binary one of the standard, a TOML one for people, and one in JSON, which is only read.
 //!
-//! Both hold a [`PubSubConfiguration2DataType`], from which publishers and subscribers are made, and the namespaces of its
+//! All hold a [`PubSubConfiguration2DataType`], from which publishers and subscribers are made, and the namespaces of its
 //! NodeIds. The binary file is that of OPC 10000-14, 6.2.12 and 9.1.3.7.1: an ExtensionObject with a `UABinaryFileDataType` (OPC
 //! 10000-5, 12.36), whose body is the configuration. `docs/pubsub.md` is the reference of the TOML file.
 
@@ -9,6 +9,7 @@ mod binary;
 #[cfg(feature = "toml")]
 mod binary_tests;
 mod error;
+mod json;
 mod key_services;
 #[cfg(test)]
 #[cfg(feature = "toml")]
@@ -27,7 +28,8 @@ use takt_ua::structures::{KeyValuePair, PubSubConfiguration2DataType};
 use takt_ua::{UaString, Variant};
 
 pub use binary::{from_binary_file, to_binary_file};
-pub use error::{BinaryFileError, TomlError, UnrepresentableError};
+pub use error::{BinaryFileError, JsonFileError, TomlError, UnrepresentableError};
+pub use json::from_json;
 pub use key_services::key_services;
 #[cfg(feature = "toml")]
 pub use toml::{from_toml, to_toml};

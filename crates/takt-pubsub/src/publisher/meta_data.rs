@@ -41,30 +41,41 @@ impl WriterGroup {
         now: Now,
         output: &mut O,
     ) -> Result<usize, PublishError> {
-        let ids: Vec<u16> = self
-            .writers
-            .iter()
-            .map(|it| it.data_set_writer_id)
-            .collect();
-        let limit = self.limit(output);
         let mut outcome = Ok(());
         let mut count = 0;
-        for id in ids {
-            let sent = self
-                .meta_data_message(id, now)
-                .and_then(|message| match message {
-                    None => Ok(0),
-                    Some(message) if message.len() > limit => Err(PublishError::TooLong {
-                        length: message.len(),
-                        limit,
-                    }),
-                    Some(message) => send_bytes(&message, output).map(|()| 1),
-                });
-            match sent {
-                Ok(sent) => count += sent,
+        for id in self.data_set_writer_ids().collect::<Vec<_>>() {
+            match self.publish_meta_data_of(id, now, output) {
+                Ok(true) => count += 1,
+                Ok(false) => {}
                 Err(error) => outcome = outcome.and(Err(error)),
             }
         }
         outcome.map(|()| count)
+    }
+
+    /// Sends the metadata of a DataSetWriter; returns `false` if there is none, as [`meta_data_message`](Self::meta_data_message) does.
+    ///
+    /// # Errors
+    /// The message cannot be encoded, is too long, or is not taken by the output ([`PublishError::Output`]).
+    pub fn publish_meta_data_of<O: Output>(
+        &mut self,
+        data_set_writer_id: u16,
+        now: Now,
+        output: &mut O,
+    ) -> Result<bool, PublishError> {
+        let limit = self.limit(output);
+        let Some(message) = self.meta_data_message(data_set_writer_id, now)? else {
+            return Ok(false);
+        };
+        if message.len() > limit {
+            let length = message.len();
+            return Err(PublishError::TooLong { length, limit });
+        }
+        send_bytes(&message, output).map(|()| true)
+    }
+
+    /// Returns the DataSetWriterIds of the group, in the order of the configuration.
+    pub fn data_set_writer_ids(&self) -> impl Iterator<Item = u16> + '_ {
+        self.writers.iter().map(|it| it.data_set_writer_id)
     }
 }

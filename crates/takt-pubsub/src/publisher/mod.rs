@@ -5,6 +5,7 @@ mod data_set_writer;
 mod data_value;
 mod fixed_message;
 mod json;
+mod longest_value;
 mod mapping;
 mod meta_data;
 mod output;
@@ -16,6 +17,7 @@ mod uadp;
 mod writer_group;
 
 pub use data_set_writer::DataSetWriter;
+pub use longest_value::{longest_length, longest_value};
 pub use output::{KeptMessage, Output, Reserved};
 pub(crate) use protection::Protection;
 pub use simulation::SimulatedValues;

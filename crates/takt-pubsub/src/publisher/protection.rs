@@ -121,6 +121,15 @@ fn copy<'a>(message: &[u8], reserved: &'a mut impl Reserved) -> Result<&'a mut [
     Ok(room)
 }
 
+/// Refuses a message that is longer than those of its flow.
+#[inline]
+pub(super) fn check_length(longest: Option<usize>, found: usize) -> Result<(), PublishError> {
+    match longest {
+        Some(longest) if found > longest => Err(PublishError::Length { longest, found }),
+        _ => Ok(()),
+    }
+}
+
 fn not_taken<E: std::error::Error + Send + Sync + 'static>(error: E) -> PublishError {
     PublishError::Output(Box::new(error))
 }
@@ -133,6 +142,8 @@ pub(super) struct ProtectingSink<'a, O> {
     pub(super) output: &'a mut O,
     /// Length of the last message.
     pub(super) length: usize,
+    /// Length of the longest message of its flow, in bytes; `None` if messages of any length are sent.
+    pub(super) longest: Option<usize>,
 }
 
 impl<O: Output> Sink for ProtectingSink<'_, O> {
@@ -146,6 +157,7 @@ impl<O: Output> Sink for ProtectingSink<'_, O> {
         layout: Option<&SecurityLayout>,
     ) -> Result<(), PublishError> {
         self.length = message.len();
+        check_length(self.longest, message.len())?;
         match layout {
             Some(layout) => send(self.protection, self.now, message, layout, self.output),
             None => send_bytes(message, self.output),

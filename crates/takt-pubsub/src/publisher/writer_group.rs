@@ -16,7 +16,7 @@ use super::json::JsonMapping;
 use super::mapping::{GroupParameters, MessageMapping, Sent, SharedSamples};
 use super::output::Output;
 use super::plan::Plan;
-use super::protection::{ProtectingSink, Protection, send};
+use super::protection::{ProtectingSink, Protection, check_length, send};
 use super::source::DataSource;
 use super::uadp::UadpMapping;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
@@ -53,6 +53,8 @@ pub struct WriterGroup {
     /// NetworkMessages of an interval.
     pub(super) plans: Vec<Plan>,
     pub(super) protection: Option<Protection>,
+    /// Length of the longest message of its flow, in bytes; `None` if messages of any length are sent.
+    longest: Option<usize>,
 }
 
 impl WriterGroup {
@@ -109,6 +111,7 @@ impl WriterGroup {
             plans: mapping.plans(&writers),
             mapping,
             protection: Protection::new(configuration).map_err(at)?,
+            longest: None,
             writers,
             name,
         };
@@ -175,6 +178,13 @@ impl WriterGroup {
     pub fn security_group_id(&self) -> Option<&str> {
         self.protection.as_ref()?;
         Some(self.parameters.configuration.security_group_id.as_str())
+    }
+
+    /// Sets the length in bytes of the longest message for which a delay is proven: a NetworkMessage or a chunk, with headers and
+    /// signature. A longer one is not sent: [`PublishError::Length`]. It is not divided, because its parts would be more messages than
+    /// the proof has.
+    pub fn set_longest_message(&mut self, longest: Option<usize>) {
+        self.longest = longest;
     }
 
     /// Sets the keys that protect messages. A group without keys is PreOperational and sends nothing.
@@ -285,6 +295,7 @@ impl WriterGroup {
                 writer.condition = Condition::Ready;
             }
         }
+        check_length(self.longest, message.bytes().len())?;
         let layout = message.security_layout();
         send(&mut self.protection, now, message.bytes(), layout, output)?;
         Ok(true)
@@ -313,6 +324,7 @@ impl WriterGroup {
                     now,
                     output: &mut *output,
                     length: 0,
+                    longest: self.longest,
                 };
                 let sent = self.mapping.send(
                     &mut self.parameters,

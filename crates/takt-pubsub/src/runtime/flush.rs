@@ -12,9 +12,11 @@ use takt_ua::structures::{
 use takt_ua::{DataValue, UaString};
 
 use super::links::LinkPlan;
-use crate::check::{SECURITY, longest_value};
+use crate::check::SECURITY;
 use crate::error::ConfigurationError;
-use crate::publisher::{DataSource, FieldSource, Output, PublishedField, Reserved, WriterGroup};
+use crate::publisher::{
+    DataSource, FieldSource, Output, PublishedField, Reserved, WriterGroup, longest_value,
+};
 use crate::time::Now;
 
 impl LinkPlan {
@@ -102,6 +104,27 @@ impl LongestInterval {
     /// [`LinkError::TooMany`]: no link sends so many messages together.
     pub fn reserve(self, sender: &mut dyn Sender) -> Result<(), LinkError> {
         sender.reserve_flush(self.messages(sender.max_message_size()))
+    }
+
+    /// Makes room as [`reserve`](Self::reserve) does, and for more messages beside them: `more` gives their number by that of the
+    /// interval. Returns the number for which there is room.
+    ///
+    /// # Errors
+    /// [`LinkError::TooMany`]: no link sends the messages of the interval, with one more if there are to be more, together.
+    pub(super) fn reserve_with(
+        self,
+        sender: &mut dyn Sender,
+        more: impl FnOnce(usize) -> usize,
+    ) -> Result<usize, LinkError> {
+        let messages = self.messages(sender.max_message_size());
+        let more = more(messages);
+        match sender.reserve_flush(messages.saturating_add(more)) {
+            Ok(()) => Ok(more),
+            Err(LinkError::TooMany { maximum }) if maximum > messages => {
+                sender.reserve_flush(maximum).map(|()| maximum - messages)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the number of messages, for a link whose longest message has this length in bytes.

@@ -12,6 +12,7 @@ use super::subscribing::SubscriberThread;
 use super::thread::spawn;
 use super::{PubSub, RealTime, Running, StartError};
 use crate::discovery::Prober;
+use crate::monitor::ReaderWatches;
 use crate::subscriber::{Subscriber, SubscriberObserver};
 
 /// Maximum number of DataSetWriters that are listened to.
@@ -64,6 +65,7 @@ impl PubSub {
             enabled: true,
             real_time,
             observer,
+            flows: ReaderWatches::default(),
             commands: receiver,
             problems: problems.sender(&name),
             status: status.clone(),

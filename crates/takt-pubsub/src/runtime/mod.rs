@@ -6,6 +6,7 @@ mod commands;
 mod flush;
 mod links;
 mod listening;
+mod meta_data_round;
 mod options;
 mod output;
 mod problem;
@@ -21,6 +22,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_link::WithoutRoom;
+use takt_rt::thread_signal::join_sleeping;
 use takt_ua::Variant;
 use takt_ua::structures::{
     PubSubConfiguration2DataType, PubSubConnectionDataType, UadpWriterGroupMessageDataType,
@@ -42,6 +44,7 @@ use crate::action::offers_actions;
 use crate::check;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
+use crate::monitor::{FlowDirection, ReaderWatches, SendingWatch};
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -49,6 +52,7 @@ use crate::subscriber::{CellParts, DataTarget, Subscriber, SubscriberObserver};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
 use links::ReaderLinkPlans;
+use meta_data_round::MetaDataRound;
 use problem::Problems;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::{COUNT_INTERVAL, Status};
@@ -260,14 +264,18 @@ impl PubSub {
     pub fn stop(&mut self) {
         // All threads see the flag before the first one is waited for, so they end at the same time.
         self.stop.store(true, Ordering::Relaxed);
-        let groups = self.writer_groups.iter_mut().map(|group| &mut group.thread);
+        for group in &mut self.writer_groups {
+            if let Some(thread) = group.thread.take() {
+                // The next publishing interval may be far away.
+                let _ = join_sleeping(thread, group.status.thread());
+            }
+        }
         let connections = self
             .connections
             .iter_mut()
             .map(|connection| &mut connection.thread);
         let announcers = self.announcers.iter_mut().map(|it| &mut it.thread);
-        let threads = groups.chain(connections).chain(announcers);
-        for thread in threads.filter_map(Option::take) {
+        for thread in connections.chain(announcers).filter_map(Option::take) {
             // A thread that panicked has reported it already.
             let _ = thread.join();
         }
@@ -303,7 +311,7 @@ impl PubSub {
             let ahead = timing.lead().unwrap_or_default();
             link.limit_waiting(options.kernel_queue, interval, ahead);
         }
-        let (engine, longest) = match link.options.without_room {
+        let (mut engine, longest) = match link.options.without_room {
             WithoutRoom::Discard => {
                 LongestInterval::of_new_group(connection, group, data_sets, source)
                     .map(|(group, longest)| (group, Some(longest)))
@@ -314,6 +322,10 @@ impl PubSub {
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let name = format!("{}/{}", connection.name, group.name);
+        let flow = options.watched.of(FlowDirection::Sending, &name);
+        if let Some(flow) = flow {
+            engine.set_longest_message(Some(flow.description().longest_message));
+        }
         let security_group_ids = engine.security_group_id().map(str::to_owned);
         let thread = PublisherThread {
             group: engine,
@@ -324,6 +336,7 @@ impl PubSub {
                 .map(|(id, link)| MetaDataQueue::new(group, id, link))
                 .collect(),
             meta_data_is_due: true,
+            round: MetaDataRound::default(),
             next_count: Instant::now(),
             count_interval: match launch_times {
                 true => COUNT_INTERVAL.min(interval * MESSAGES_PER_LAUNCH_REPORT),
@@ -333,6 +346,7 @@ impl PubSub {
                 .publishing
                 .raised(rank(configuration, group.priority)),
             watch_start: options.publishing_watch.clone(),
+            flow: flow.cloned().map(SendingWatch::new),
             timing,
             commands: receiver,
             problems: self.problems.sender(&name),
@@ -372,6 +386,16 @@ impl PubSub {
             let meta_data = meta_data.into_iter().chain(shared).collect();
             subscriber.set_reader_links(reader, data, meta_data);
         }
+        let mut flows = ReaderWatches::default();
+        let readers = connection.reader_groups.iter();
+        let readers = readers.flat_map(|group| &group.data_set_readers);
+        for (index, reader) in readers.enumerate() {
+            let name = format!("{}/{}", connection.name, reader.name);
+            if let Some(flow) = options.watched.of(FlowDirection::Receiving, &name) {
+                subscriber.set_longest_message(index, Some(flow.description().longest_message));
+                flows.add(reader.name.as_str(), flow.clone());
+            }
+        }
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let security_group_ids = subscriber.security_group_ids().map(str::to_owned).collect();
@@ -386,6 +410,7 @@ impl PubSub {
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,
+            flows,
             commands: receiver,
             problems: self.problems.sender(connection.name.as_str()),
             status: status.clone(),

@@ -12,6 +12,7 @@ use super::problem::ProblemSender;
 use crate::check::ConfigurationMistake;
 use crate::discovery::AnnouncedApplication;
 use crate::error::ConfigurationError;
+use crate::monitor::WatchedFlows;
 
 /// Scheduling of threads.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +77,9 @@ pub struct RuntimeOptions {
     /// True if UDP connections without a DiscoveryAddress use that of the standard, `opc.udp://224.0.2.14:4840`: they answer
     /// probes there, and receive metadata there. Connections with a DiscoveryAddress use theirs in any case.
     pub default_discovery: bool,
+    /// Flows that are watched, by the names of WriterGroups and DataSetReaders. Longer messages are refused. It belongs to
+    /// one running configuration: two would count into the same numbers.
+    pub watched: WatchedFlows,
     /// Description of the application, which Publishers announce.
     pub application: AnnouncedApplication,
 }

@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use takt_link::{LaunchTime, LinkCounters, Sender, open_sender};
-use takt_rt::clock::after;
+use takt_rt::clock::{Clock, after};
 use takt_rt::cyclic::{Cycle, Cyclic};
-use takt_rt::late::{LateWatch, WatchStart};
+use takt_rt::late::{LateWatch, WatchStart, thread_id};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataType};
@@ -17,12 +17,15 @@ use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataT
 use super::commands::CommandReceiver;
 use super::flush::LongestInterval;
 use super::links::LinkPlan;
+use super::meta_data_round::{Attempt, MetaDataRound};
 use super::output::LinkOutput;
 use super::problem::{ProblemCause, ProblemSender};
 use super::status::{Status, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
+use crate::error::PublishError;
 use crate::losses::{LossCause, Losses};
+use crate::monitor::SendingWatch;
 use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -77,11 +80,15 @@ pub(super) struct PublisherThread {
     pub(super) link: LinkPlan,
     pub(super) meta_data: Vec<MetaDataQueue>,
     pub(super) meta_data_is_due: bool,
+    /// Metadata that is sent beside the data.
+    pub(super) round: MetaDataRound,
     /// Time at which the numbers of lost messages are read next.
     pub(super) next_count: Instant,
     pub(super) count_interval: Duration,
     pub(super) real_time: RealTime,
     pub(super) watch_start: Option<WatchStart>,
+    /// Watch of the flow of its messages.
+    pub(super) flow: Option<SendingWatch>,
     pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
     pub(super) problems: ProblemSender,
@@ -100,12 +107,15 @@ impl PublisherThread {
                 return;
             }
         };
+        self.status.set_thread(thread_id());
         let _ = started.send(Ok(()));
-        cyclic.run(|cycle| {
+        let stop = Arc::clone(&self.stop);
+        let _ = cyclic.run_unless(&stop, |cycle| {
             if let Some(watch) = &mut watch {
                 watch.note(&cycle);
             }
-            self.cycle(cycle, &mut links)
+            self.cycle(cycle, &mut links);
+            ControlFlow::<()>::Continue(())
         });
         // Before the link is closed, which has this number.
         let late = self.late(links.data.as_mut());
@@ -161,7 +171,14 @@ impl PublisherThread {
         let queue = |queue: &MetaDataQueue| open(&queue.link);
         let mut data = open(&self.link)?;
         if let Some(longest) = longest {
-            longest.reserve(data.as_mut()).map_err(at)?;
+            let writers = match self.sends_meta_data_beside() {
+                true => self.group.data_set_writer_ids().count(),
+                false => 0,
+            };
+            let batch = self.link.options.batch;
+            let share = |messages| MetaDataRound::share(writers, batch, messages);
+            let share = longest.reserve_with(data.as_mut(), share).map_err(at)?;
+            self.round = MetaDataRound::with_share(share);
         }
         let links = Links {
             data,
@@ -176,11 +193,7 @@ impl PublisherThread {
     }
 
     #[inline]
-    fn cycle(&mut self, cycle: Cycle, links: &mut Links) -> ControlFlow<()> {
-        // The flag passes no data on.
-        if self.stop.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
+    fn cycle(&mut self, cycle: Cycle, links: &mut Links) {
         while let Some(command) = self.commands.next() {
             self.obey(command);
         }
@@ -194,8 +207,12 @@ impl PublisherThread {
         let launch_time = self.timing.launch_time(&cycle);
         let is_due = |queue: &MetaDataQueue| queue.next.is_some_and(|next| next <= now.instant);
         if self.meta_data_is_due || self.meta_data.iter().any(is_due) {
-            self.send_meta_data(now, launch_time, links);
+            self.send_meta_data(now, links);
         }
+        let begun = match self.round.is_done() {
+            true => None,
+            false => self.begin_meta_data(now, launch_time, links),
+        };
         let sender = links.data.as_mut();
         let mut output = LinkOutput::new(sender).with_launch_time(launch_time);
         // A link that is down tries again with every message.
@@ -204,6 +221,16 @@ impl PublisherThread {
             .publish_all(now, PubSubState::Operational, &mut output);
         let flushed = links.data.flush();
         let errors = published.failed as u64 + u64::from(flushed.is_err());
+        if let Some(flow) = &mut self.flow {
+            if published.network_messages > 0 {
+                let since = Clock::Monotonic.nanos() - cycle.start_monotonic_nanos;
+                let lateness = u64::try_from(since).unwrap_or(0);
+                flow.sent(published.network_messages as u64, lateness, cycle.skipped);
+            }
+            if let Some(PublishError::Length { .. }) = error {
+                flow.refused();
+            }
+        }
         if let Some(error) = error {
             self.problems.tell(error);
         }
@@ -215,6 +242,9 @@ impl PublisherThread {
             published.fixed as u64,
             errors,
         );
+        if let Some(lost) = begun {
+            self.end_meta_data(lost, links);
+        }
         self.status.note_cycle(&cycle);
         // After the attempt to send: until then the link may not know that it is down.
         let link = links.data.state();
@@ -223,12 +253,16 @@ impl PublisherThread {
         if now.instant >= self.next_count {
             self.count(now.instant, links);
         }
-        ControlFlow::Continue(())
     }
 
-    /// Sends metadata to its configured queues; without queues, JSON messages are sent with the data.
+    /// Returns true if metadata is sent with the data: in JSON messages without a broker.
+    fn sends_meta_data_beside(&self) -> bool {
+        self.group.is_json() && !self.link.address.has_topics()
+    }
+
+    /// Sends metadata to its configured queues; without queues, JSON messages are to be sent with the data.
     #[cold]
-    fn send_meta_data(&mut self, now: Now, launch_time: Option<LaunchTime>, links: &mut Links) {
+    fn send_meta_data(&mut self, now: Now, links: &mut Links) {
         let all = std::mem::take(&mut self.meta_data_is_due);
         let mut outcomes = Vec::new();
         for (queue, sender) in self.meta_data.iter_mut().zip(&mut links.meta_data) {
@@ -247,17 +281,57 @@ impl PublisherThread {
                 Err(error) => Err(error.into()),
             });
         }
-        if all && self.group.is_json() && !self.link.address.has_topics() {
-            let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
-            let sent = self.group.publish_meta_data(now, &mut output);
-            outcomes.push(sent.map_err(ProblemCause::from));
-        }
         for outcome in outcomes {
             match outcome {
-                Ok(count) => self.status.add(count as u64, 0, 0),
+                Ok(count) => self.status.add(count, 0, 0),
                 Err(cause) => self.fail(cause),
             }
         }
+        if all && self.sends_meta_data_beside() {
+            self.round.begin(self.group.data_set_writer_ids());
+        }
+    }
+
+    /// Queues metadata for the flush of this cycle. Returns the number of messages that the link has lost before; `None` if this cycle
+    /// sends no metadata.
+    #[cold]
+    fn begin_meta_data(
+        &mut self,
+        now: Now,
+        launch_time: Option<LaunchTime>,
+        links: &mut Links,
+    ) -> Option<u64> {
+        let before = lost(&links.data.counters());
+        let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
+        let mut errors = Vec::new();
+        let group = &mut self.group;
+        let is_tried =
+            self.round.attempt(
+                |id| match group.publish_meta_data_of(id, now, &mut output) {
+                    Ok(true) => Attempt::Queued,
+                    Ok(false) => Attempt::Nothing,
+                    Err(error) => {
+                        let is_output = matches!(error, PublishError::Output(_));
+                        errors.push(error);
+                        match is_output {
+                            true => Attempt::Refused,
+                            false => Attempt::Nothing,
+                        }
+                    }
+                },
+            );
+        for error in errors {
+            self.fail(error.into());
+        }
+        is_tried.then_some(before)
+    }
+
+    /// Looks whether the flush took the metadata of this cycle; `before` is the number of messages that were lost before it.
+    #[cold]
+    fn end_meta_data(&mut self, before: u64, links: &Links) {
+        // The errors do not tell: a flush that is refused early ends as one of no messages.
+        let is_lost = lost(&links.data.counters()) != before;
+        self.status.add(self.round.flushed(is_lost), 0, 0);
     }
 
     fn obey(&mut self, command: PublisherCommand) {
@@ -282,4 +356,9 @@ impl PublisherThread {
         self.status.add(0, 0, 1);
         self.problems.tell(cause);
     }
+}
+
+/// Returns the number of messages that a link got and did not send.
+fn lost(counters: &LinkCounters) -> u64 {
+    counters.discarded + counters.overflowed
 }

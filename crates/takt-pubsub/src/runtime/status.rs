@@ -1,6 +1,6 @@
 //! Status of threads, which never wait for its readers.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -58,6 +58,8 @@ pub(super) struct Status {
     overruns: AtomicU64,
     clock_steps: AtomicU64,
     max_wake_up_latency: AtomicU64,
+    /// Id of the thread (`gettid`) if it sleeps until times; 0 before, and for other threads.
+    thread: AtomicU32,
 }
 
 impl Default for Status {
@@ -74,11 +76,22 @@ impl Default for Status {
             overruns: AtomicU64::new(0),
             clock_steps: AtomicU64::new(0),
             max_wake_up_latency: AtomicU64::new(0),
+            thread: AtomicU32::new(0),
         }
     }
 }
 
 impl Status {
+    /// Sets the id of the thread, whose sleeps may be ended early then.
+    pub(super) fn set_thread(&self, id: u32) {
+        self.thread.store(id, Ordering::Relaxed);
+    }
+
+    /// Returns the id of the thread; 0 if it is not known.
+    pub(super) fn thread(&self) -> u32 {
+        self.thread.load(Ordering::Relaxed)
+    }
+
     /// Returns the state of the component with this name.
     pub(super) fn component(&self, name: &str) -> ComponentState {
         ComponentState {

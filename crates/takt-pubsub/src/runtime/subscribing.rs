@@ -14,6 +14,7 @@ use super::problem::ProblemSender;
 use super::status::{COUNT_INTERVAL, Status, state_of_link};
 use super::{RealTime, StartError};
 use crate::discovery::Prober;
+use crate::monitor::{ReaderWatches, WatchingObserver};
 use crate::security::KeyRing;
 use crate::subscriber::{MessageSender, Origin, Subscriber, SubscriberObserver};
 use crate::time::Now;
@@ -50,6 +51,8 @@ pub(super) struct SubscriberThread {
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,
     pub(super) observer: Box<dyn SubscriberObserver + Send>,
+    /// Watches of the flows of its readers.
+    pub(super) flows: ReaderWatches,
     pub(super) commands: CommandReceiver<SubscriberCommand>,
     pub(super) problems: ProblemSender,
     pub(super) status: Arc<Status>,
@@ -59,6 +62,8 @@ pub(super) struct SubscriberThread {
 impl SubscriberThread {
     /// Opens the links, reports the result, and receives until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
+        // Messages wait in a link from here on.
+        let opened = Instant::now();
         let (mut receivers, mut discovery) = match self.prepare() {
             Ok(links) => links,
             Err(error) => {
@@ -68,12 +73,14 @@ impl SubscriberThread {
             }
         };
         let _ = started.send(Ok(()));
+        self.flows.begin(opened, Now::read());
         while !self.stop.load(Ordering::Relaxed) {
             while let Some(command) = self.commands.next() {
                 match command {
                     SubscriberCommand::SetKeys(id, keys) => self.subscriber.set_keys(&id, &keys),
                     SubscriberCommand::SetReaderEnabled(name, enabled) => {
                         self.subscriber.set_reader_enabled(&name, enabled);
+                        self.flows.restart(&name);
                     }
                 }
             }
@@ -147,6 +154,7 @@ impl SubscriberThread {
         let Self {
             subscriber,
             observer,
+            flows,
             status,
             problems,
             enabled,
@@ -164,13 +172,14 @@ impl SubscriberThread {
                     sender: sender_of(received.source, received.topic),
                 };
                 observer.link_time(received.time);
-                let outcome = subscriber.receive_from(
-                    &origin,
-                    Now::read(),
-                    connection,
-                    received.bytes,
-                    observer.as_mut(),
-                );
+                let now = Now::read();
+                let mut receive = |observer: &mut dyn SubscriberObserver| {
+                    subscriber.receive_from(&origin, now, connection, received.bytes, observer)
+                };
+                let outcome = match flows.is_empty() {
+                    true => receive(observer.as_mut()),
+                    false => receive(&mut WatchingObserver::new(observer.as_mut(), flows, now)),
+                };
                 match outcome {
                     Ok(reception) => {
                         status.add(1, u64::from(reception.fixed), reception.refused as u64);
@@ -178,6 +187,7 @@ impl SubscriberThread {
                     }
                     Err(error) => {
                         status.add(1, 0, 1);
+                        flows.refused(&error);
                         observer.refused(&error);
                     }
                 }

@@ -276,6 +276,16 @@ impl Subscriber {
         }
     }
 
+    /// Sets the length in bytes of the longest NetworkMessage of a reader, or chunk of one, for which a delay is proven, with headers
+    /// and signature. A longer UADP message is refused with [`ReceiveError::Length`].
+    pub fn set_longest_message(&mut self, reader: usize, longest: Option<usize>) {
+        // A learned layout has the length of the message from which it was learned.
+        self.layouts.clear();
+        if let Some(reader) = self.readers.get_mut(reader) {
+            reader.longest = longest;
+        }
+    }
+
     /// Returns the numbers of received messages that were not passed on, and of missing ones. Messages that are refused with an
     /// error are not among them.
     pub fn losses(&self) -> Losses {

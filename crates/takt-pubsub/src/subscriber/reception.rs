@@ -47,6 +47,7 @@ impl Subscriber {
                 false => Err(ReceiveError::NotExpected),
             };
         }
+        let wanted = self.with_right_length(wanted, &message, bytes.len(), &mut errors);
         let signature_length = protection.map_or(0, |_| SIGNATURE_LENGTH);
         let mut accepted = Vec::new();
         let (mut declined, mut claimed, mut is_mended) = (false, false, false);
@@ -246,6 +247,40 @@ impl Subscriber {
                 && reader.wants(message, origin)
         });
         wanting.map(|(index, _)| index).collect()
+    }
+
+    /// Returns the readers without those that take a DataSetMessage of this message and whose messages are shorter. Messages that are too
+    /// long come here from the fast path, too.
+    fn with_right_length(
+        &self,
+        mut wanted: Vec<usize>,
+        message: &NetworkMessageRef<'_>,
+        found: usize,
+        errors: &mut Vec<ReceiveError>,
+    ) -> Vec<usize> {
+        // Announcements of metadata belong to no flow.
+        if message.network_message_type != NetworkMessageType::DataSetMessage {
+            return wanted;
+        }
+        let is_for = |reader: &DataSetReader| {
+            let mut ids = message.data_set_writer_ids().peekable();
+            match ids.peek() {
+                None => reader.wants_writer(None),
+                Some(_) => ids.any(|id| reader.wants_writer(Some(id))),
+            }
+        };
+        wanted.retain(|index| {
+            let reader = self.readers.get(*index);
+            let longest = reader.and_then(|reader| Some((reader, reader.longest?)));
+            let too_long = longest.filter(|(reader, longest)| found > *longest && is_for(reader));
+            errors.extend(too_long.map(|(reader, longest)| ReceiveError::Length {
+                reader: reader.name().to_owned(),
+                longest,
+                found,
+            }));
+            too_long.is_none()
+        });
+        wanted
     }
 
     /// Passes a DataSetMessage to the reader; returns true if it has accepted it, `None` if it is not for it.

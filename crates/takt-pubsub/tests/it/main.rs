@@ -12,6 +12,7 @@ mod allocations;
 mod discovery;
 mod drill;
 mod memory;
+mod monitor;
 mod pubsub;
 mod runtime;
 mod security_allocations;

@@ -1,5 +1,6 @@
 //! Running configurations: threads, links, keys.
 
+use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,15 +9,20 @@ use std::time::{Duration, Instant};
 use takt_cell::Cell;
 use takt_pubsub::PublishError;
 use takt_pubsub::publisher::WriterGroup;
-use takt_pubsub::runtime::{ProblemCause, PubSub, RuntimeOptions, StartError};
+use takt_pubsub::runtime::{KernelQueue, ProblemCause, PubSub, RuntimeOptions, StartError};
 use takt_pubsub::subscriber::{ReceivedDataSet, SubscriberObserver};
-use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
+use takt_ua::enumerations::{
+    DataSetFieldContentMask, JsonNetworkMessageContentMask as JsonMask, MessageSecurityMode,
+    PubSubState,
+};
 use takt_ua::structures::{
-    FieldTargetDataType, NetworkAddressUrlDataType, PubSubConfiguration2DataType,
-    PubSubConnectionDataType, ReaderGroupDataType, TargetVariablesDataType,
+    DataSetWriterDataType, FieldTargetDataType, NetworkAddressUrlDataType,
+    PubSubConfiguration2DataType, PubSubConnectionDataType, ReaderGroupDataType,
+    TargetVariablesDataType,
 };
 use takt_ua::{BuiltInType, DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 
+use crate::pubsub::json::{DATA_SET_HEADER, HEADERS, setup as json_setup};
 use crate::support::{Setup, now};
 
 /// Longest wait for an expected event, which usually happens long before.
@@ -281,4 +287,67 @@ fn a_cell_is_good_when_the_parts_of_both_connections_are() {
         assert!(Instant::now() < deadline, "it does not become bad");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// The metadata of all writers and the data of an interval are more messages than a batch of the link, whose messages leave together
+/// or not at all.
+#[test]
+fn json_metadata_of_many_writers_arrives_from_a_group_of_newest_values() {
+    // One message of data for each writer, and one for all.
+    for (writers, mask) in [
+        (17, HEADERS | JsonMask::SingleDataSetMessage),
+        (40, HEADERS),
+    ] {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut setup = json_setup(&[Variant::UInt32(1)], mask, DATA_SET_HEADER);
+        let writer = setup.writer().clone();
+        setup.group.data_set_writers = (1..=writers)
+            .map(|id| DataSetWriterDataType {
+                name: format!("Writer {id}").as_str().into(),
+                data_set_writer_id: id,
+                ..writer.clone()
+            })
+            .collect();
+        let url = format!("opc.udp://{}", socket.local_addr().unwrap());
+        let mut configuration = configuration(&setup, &url);
+        configuration.connections.truncate(1);
+        let mut nobody =
+            |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
+        let options = RuntimeOptions {
+            kernel_queue: KernelQueue::Cycles(4),
+            ..RuntimeOptions::default()
+        };
+        let (source, target) = (&mut setup.cells, &mut setup.received);
+        let running = PubSub::start(&configuration, source, target, &mut nobody, &options).unwrap();
+        let mut missing: BTreeSet<u16> = (1..=writers).collect();
+        let deadline = Instant::now() + PATIENCE;
+        let mut bytes = vec![0; 65_536];
+        while !missing.is_empty() {
+            let length = socket.recv(&mut bytes).unwrap();
+            let message: serde_json::Value = serde_json::from_slice(&bytes[..length]).unwrap();
+            if message["MessageType"] == "ua-metadata" {
+                let id = message["DataSetWriterId"].as_u64().unwrap();
+                missing.remove(&u16::try_from(id).unwrap());
+            }
+            assert!(Instant::now() < deadline, "no metadata of {missing:?}");
+        }
+        let group = running.writer_groups().next().unwrap();
+        assert_eq!(group.statistics.errors, 0, "{:?}", running.problems());
+    }
+}
+
+#[test]
+fn a_group_stops_in_the_middle_of_a_long_publishing_interval() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.group.publishing_interval = 3_600_000.0;
+    setup.group.keep_alive_time = 7_200_000.0;
+    let url = format!("opc.udp://127.0.0.1:{}", takt_ports::reserve());
+    let (mut running, _received) = start(&mut setup, &url);
+    let (stopped, has_stopped) = channel();
+    std::thread::spawn(move || {
+        running.stop();
+        stopped.send(()).unwrap_or_default();
+    });
+    has_stopped.recv_timeout(PATIENCE).unwrap();
 }

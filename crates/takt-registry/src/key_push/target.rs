@@ -196,7 +196,10 @@ impl PushError {
             } => format!("The certificate of this registry cannot be used: {error}."),
             ClientError::NotTrusted { thumbprint, .. } => format!(
                 "The target does not trust this registry yet: trust the certificate {thumbprint} there{}.",
-                Remedy::Trust { thumbprint }
+                Remedy::Trust {
+                    thumbprint,
+                    folder: None
+                }
             ),
             error => match error.status_code() {
                 StatusCode::BadUserAccessDenied => format!(

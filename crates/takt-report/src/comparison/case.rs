@@ -173,6 +173,17 @@ struct Joined<'a> {
     resolution: Resolution,
 }
 
+/// Returns the application of a run's files with this name, and its flow from the Publisher: the name is that of the application or, if
+/// it has several subscribers, of the flow to one of them.
+fn there(scenario: &Scenario, name: &str) -> Option<(ApplicationIndex, FlowSource)> {
+    let flows = scenario.flows().iter().map(|flow| flow.source);
+    let mut flows = flows.filter_map(|source| match source {
+        FlowSource::Publish(id) | FlowSource::Branch(id, _) => Some((id, source)),
+        FlowSource::Return(_) | FlowSource::Cross(_) => None,
+    });
+    flows.find(|(_, source)| scenario.flow_name(*source) == name)
+}
+
 impl Joined<'_> {
     fn application(
         &self,
@@ -180,26 +191,24 @@ impl Joined<'_> {
         sink: &mut CaseSink<'_>,
     ) -> Result<ComparedApplication, String> {
         let scenario = self.scenario;
-        let mut applications = scenario.applications.iter().enumerate();
-        let found = applications.find(|(_, it)| it.name == of_run.name);
-        let (index, application) =
-            found.ok_or_else(|| format!("the scenario has no application {}", of_run.name))?;
-        let index = ApplicationIndex(index);
+        let (index, there) = there(scenario, &of_run.name)
+            .ok_or_else(|| format!("the scenario has no application {}", of_run.name))?;
+        let application = &scenario.applications[index.0];
         let stamp = self.record.sent_stamp;
         let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind, stamp));
-        let ways = [FlowSource::Publish(index), FlowSource::Return(index)];
+        let ways = [there, FlowSource::Return(index)];
         let links = |source: FlowSource| {
             let flow = scenario.flows().iter().find(|it| it.source == source);
             flow.map_or(0, |flow| flow.ports.len())
         };
-        let [there, back] = ways.map(links);
+        let [links_there, links_back] = ways.map(links);
         let resolutions = [
             self.resolution
-                .round_trip(RoundTripKind::Wire, there + back),
+                .round_trip(RoundTripKind::Wire, links_there + links_back),
             self.resolution
-                .round_trip(RoundTripKind::Application, there + back),
-            self.resolution.one_way(there),
-            self.resolution.one_way(back),
+                .round_trip(RoundTripKind::Application, links_there + links_back),
+            self.resolution.one_way(links_there),
+            self.resolution.one_way(links_back),
         ];
         let [of_wire, of_application, of_there, of_back] = resolutions;
         let way_bounds = ways.map(|source| self.bounds.of_way(source, stamp));
@@ -280,15 +289,18 @@ impl Joined<'_> {
         let intervals = measurement.run.intervals.iter().map(|it| it.interval);
         let others = intervals.filter(|it| RoundTripKind::of(*it).is_none());
         let parts = others.filter_map(|it| measurement.times(it.from, it.to));
-        let is_own = |it: &&EndRecord| it.application == of_run.name;
+        // The Publisher of several subscribers has the name of the application, and each subscriber that of its flow.
+        let is_own = |it: &&EndRecord| {
+            let sends = it.end == "publisher" && it.application == application.name;
+            sends || it.application == of_run.name
+        };
         let ends = self.record.ends.iter().filter(is_own);
         let late = ends.clone().map(|it| it.max_wake_up_latency_nanos).max();
         let flows = scenario.flows().iter();
-        let own = flows.filter(|it| {
-            [FlowSource::Publish(index), FlowSource::Return(index)].contains(&it.source)
-        });
-        let nodes = [application.publisher, application.receiver.node()];
-        let allowed = nodes.iter().filter_map(|it| scenario.nodes.get(it.0));
+        let own = flows.filter(|it| ways.contains(&it.source));
+        let receivers = application.receiver.nodes().iter();
+        let nodes = std::iter::once(&application.publisher).chain(receivers);
+        let allowed = nodes.filter_map(|it| scenario.nodes.get(it.0));
         let allowed = allowed
             .map(|node| node.wake_up_latency.most().picos())
             .max();

@@ -2,8 +2,8 @@
 
 use takt_lab::CaseRecord;
 use takt_scenario::{
-    Application, Discipline, Distribution, Flow, FlowSource, Node, NodeKind, Pattern, PortIndex,
-    Queue, Scenario, Scheduler,
+    Application, Discipline, Distribution, Flow, Node, NodeKind, Pattern, PortIndex, Queue,
+    Scenario, Scheduler,
 };
 use takt_sim::{Loopback, Model, RunOptions};
 
@@ -67,7 +67,7 @@ pub(crate) fn of(
         add(&application.name, described(application));
     }
     for flow in scenario.flows() {
-        if let FlowSource::Publish(_) | FlowSource::Return(_) = flow.source {
+        if flow.source.application().is_some() {
             add(&scenario.flow_name(flow.source), way(scenario, flow));
         }
     }

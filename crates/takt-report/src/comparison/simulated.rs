@@ -184,10 +184,12 @@ impl<'a> CaseSimulation<'a> {
 
     pub(crate) fn losses(&self, application: ApplicationIndex) -> LossShares {
         let drops = DropRates::new(self.scenario, &self.results, application);
-        let there = self.scenario.flows().iter();
-        let mut there = there.filter(|flow| flow.source == FlowSource::Publish(application));
-        let there = there.next().map(|flow| flow.ports.as_slice());
-        let is_there = |port| there.is_some_and(|ports| ports.contains(port));
+        let flows = self.scenario.flows().iter();
+        let there = flows.filter(|flow| {
+            let is_return = matches!(flow.source, FlowSource::Return(_));
+            flow.source.application() == Some(application) && !is_return
+        });
+        let is_there = |port| there.clone().any(|flow| flow.ports.contains(port));
         let at_bridges = |wanted: bool| -> u64 {
             let bridges = drops.bridges.iter();
             let bridges = bridges.filter(|(port, _)| is_there(port) == wanted);

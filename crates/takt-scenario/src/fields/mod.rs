@@ -131,7 +131,7 @@ pub(crate) const SIMULATION: Shape = Shape {
     of_kinds: &[],
 };
 
-const MEASURE: Kind = Kind::Choice(&[
+pub(crate) const MEASURE: Kind = Kind::Choice(&[
     "round_trip_time",
     "one_way_delay",
     "jitter",

@@ -3,9 +3,9 @@
 use crate::shape::{Kind, PCP, Shape, VLAN, may, need};
 
 /// Fields with the receiver of an application's messages.
-pub(crate) const RECEIVERS: &[&str] = &["loopback", "subscriber"];
+pub(crate) const RECEIVERS: &[&str] = &["loopback", "subscriber", "subscribers"];
 /// Fields with the length of an application's messages.
-pub(crate) const MESSAGES: &[&str] = &["payload", "repeated_node_count", "fields"];
+pub(crate) const MESSAGES: &[&str] = &["payload", "repeated_node_count", "fields", "writers"];
 /// Fields with the length of packets of cross traffic.
 pub(crate) const PACKETS: &[&str] = &["payload", "udp_payload"];
 /// Fields with the frequency of packets of cross traffic.
@@ -13,7 +13,7 @@ pub(crate) const PACES: &[&str] = &["rate", "interval"];
 
 pub(crate) const APPLICATION: Shape = Shape {
     name: "an application",
-    description: "A Publisher that sends a message in every cycle, and its receiver. Exactly one of `payload`, `repeated_node_count` and `fields` gives the size of its frame.",
+    description: "A Publisher that sends a message in every cycle, and its receivers. Exactly one of `payload`, `repeated_node_count`, `fields` and `writers` gives the size of its message, to which `security` adds.",
     one_of: &[RECEIVERS, MESSAGES],
     fields: &[
         need("name", Kind::Name, "Name."),
@@ -21,12 +21,17 @@ pub(crate) const APPLICATION: Shape = Shape {
         may(
             "loopback",
             Kind::Text,
-            "Node that sends each message back; either this or `subscriber`.",
+            "Node that sends each message back; either this, `subscriber` or `subscribers`.",
         ),
         may(
             "subscriber",
             Kind::Text,
             "Node that receives the messages and does not send them back.",
+        ),
+        may(
+            "subscribers",
+            Kind::List(&Kind::OneOf(&[Kind::Text, Kind::Table(&SUBSCRIBER)])),
+            "Nodes that receive the messages: the Publisher sends one frame, and bridges replicate it (multicast).",
         ),
         need(
             "cycle",
@@ -54,6 +59,21 @@ pub(crate) const APPLICATION: Shape = Shape {
             Kind::Integer(1, 1_000_000),
             "The same message with n fields: 32 + 9 n bytes.",
         ),
+        may(
+            "writers",
+            Kind::List(&Kind::Integer(1, 1_000_000)),
+            "The same message with a DataSetMessage of each of several DataSetWriters: number of fields of each. With w writers and n fields in all it has 16 + 18 w + 9 n bytes; with one writer it is that of `fields`.",
+        ),
+        may(
+            "security",
+            Kind::OneOf(&[Kind::Choice(SECURITY_MODES), Kind::Table(&SECURITY)]),
+            "SecurityMode of the messages. Sign and SignAndEncrypt add 46 B; by default None.",
+        ),
+        may(
+            "group",
+            Kind::Text,
+            "Group of receivers to which messages are sent, but not back: of Ethernet (01-00-5E-00-54-01) or IP (239.0.0.1). By default each application has an Ethernet group of its own, from 01-00-5E-00-54-01 on. Applications share a group of a VLAN only if bridges forward all of their messages to the same ports.",
+        ),
         may("vlan", VLAN, "VLAN; by default 1."),
         may(
             "pcp",
@@ -63,7 +83,7 @@ pub(crate) const APPLICATION: Shape = Shape {
         may(
             "path",
             Kind::List(&Kind::Text),
-            "Names of all nodes from publisher to receiver; by default the shortest path, or the first one in the file if there are several.",
+            "Names of all nodes from publisher to receiver; by default the shortest path, or the first one in the file if there are several. Each of several `subscribers` has a path of its own.",
         ),
         may(
             "return_path",
@@ -79,6 +99,44 @@ pub(crate) const APPLICATION: Shape = Shape {
             "txtime",
             Kind::Boolean,
             "True if frames are given to the kernel early, with the time at which the kernel sends them. By default true if the queue of the first port is etf and requires it.",
+        ),
+    ],
+    of_kinds: &[],
+};
+
+/// SecurityModes, spelled as in OPC 10000-14.
+const SECURITY_MODES: &[&str] = &["None", "Sign", "SignAndEncrypt"];
+
+const SUBSCRIBER: Shape = Shape {
+    name: "a subscriber",
+    description: "A node that receives the messages of an application, with its path.",
+    one_of: &[],
+    fields: &[
+        need("node", Kind::Text, "Node that receives."),
+        may(
+            "path",
+            Kind::List(&Kind::Text),
+            "Names of all nodes from publisher to subscriber; by default the shortest path. All paths of an application are one tree.",
+        ),
+    ],
+    of_kinds: &[],
+};
+
+const SECURITY: Shape = Shape {
+    name: "security",
+    description: "Security of messages, with its processor time. `Sign` and `SignAndEncrypt` both add a SecurityHeader of 14 B with its nonce, and a signature of 32 B; there is no padding.",
+    one_of: &[],
+    fields: &[
+        need("mode", Kind::Choice(SECURITY_MODES), "SecurityMode."),
+        may(
+            "protect",
+            Kind::Duration,
+            "Processor time of a sender for each message: the message is handed on that much later; by default 0, as always with `None`.",
+        ),
+        may(
+            "verify",
+            Kind::Duration,
+            "Processor time of a receiver for each message: the application has the message that much later; by default 0, as always with `None`.",
         ),
     ],
     of_kinds: &[],

@@ -1,17 +1,17 @@
 //! Sources of traffic: PubSub applications and other traffic.
 
-use super::NodeIndex;
+use super::{GroupAddress, NodeIndex};
 use crate::Frame;
 use crate::quantity::{Duration, Rate, Share};
 
-/// A PubSub application: a Publisher that sends a message in every cycle, and its receiver.
+/// A PubSub application: a Publisher that sends a message in every cycle, and its receivers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
     /// Unique name.
     pub name: String,
     /// Node of the Publisher.
     pub publisher: NodeIndex,
-    /// Receiver of the messages.
+    /// Receivers of the messages.
     pub receiver: ApplicationReceiver,
     /// Cycle `c` of the Publisher and of the loopback.
     pub cycle: Duration,
@@ -19,8 +19,18 @@ pub struct Application {
     pub offset: Duration,
     /// Times in a cycle at which threads run.
     pub phases: Phases,
-    /// Frame of a message, on both ways.
+    /// Frame of a message, on both ways, with the bytes of its security.
     pub frame: Frame,
+    /// Number of fields of each DataSetMessage of a message. Empty if the file gives the size of the message.
+    pub writers: Vec<u32>,
+    /// Security of the messages.
+    pub security: MessageSecurity,
+    /// Ethernet group to which messages are sent: the first byte is odd. It is that of [`Application::written_group`] if there is one.
+    pub group: [u8; 6],
+    /// Group that the file has for the messages. `None` for a default one.
+    pub written_group: Option<GroupAddress>,
+    /// Ethernet group to which a loopback sends messages back.
+    pub return_group: [u8; 6],
     /// VLAN, 1 to 4094.
     pub vlan: u16,
     /// Priority Code Point, 0 to 7, both on the wire and as the socket's priority.
@@ -43,20 +53,70 @@ impl Application {
     }
 }
 
-/// Receiver of an application's messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Returns the Ethernet group with this number of those that applications have by default: `01-00-5E-00-54-00` and the numbers
+/// behind it. Application `n` has the groups `2 n + 1` there and `2 n + 2` back.
+pub(crate) const fn default_group(number: usize) -> [u8; 6] {
+    let [.., high, low] = number.to_be_bytes();
+    [0x01, 0x00, 0x5E, 0x00, 0x54_u8.wrapping_add(high), low]
+}
+
+/// Receivers of an application's messages.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ApplicationReceiver {
     /// An application that sends each message back to the Publisher's node, which measures the round trip.
     Loopback(NodeIndex),
-    /// A Subscriber that does not send messages back.
-    Subscriber(NodeIndex),
+    /// Subscribers that do not send messages back: at least one, each node once. Bridges replicate the frame for several of them.
+    Subscribers(Vec<NodeIndex>),
 }
 
 impl ApplicationReceiver {
-    /// Returns the node of the receiver.
-    pub fn node(self) -> NodeIndex {
+    /// Returns the nodes of the receivers: one for each flow from the Publisher, in the same order.
+    pub fn nodes(&self) -> &[NodeIndex] {
         match self {
-            Self::Loopback(node) | Self::Subscriber(node) => node,
+            Self::Loopback(node) => std::slice::from_ref(node),
+            Self::Subscribers(nodes) => nodes,
+        }
+    }
+
+    /// Returns the node of the loopback, if there is one.
+    pub fn loopback(&self) -> Option<NodeIndex> {
+        match self {
+            Self::Loopback(node) => Some(*node),
+            Self::Subscribers(_) => None,
+        }
+    }
+}
+
+/// Security of messages: SecurityMode, and the processor time of sender and receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MessageSecurity {
+    /// SecurityMode.
+    pub mode: SecurityMode,
+    /// Time for which a sender works on a message before it hands the message on.
+    pub protect: Duration,
+    /// Time for which a receiver works on a message before the application has it.
+    pub verify: Duration,
+}
+
+/// SecurityMode of messages (OPC 10000-14, 7.2.4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SecurityMode {
+    /// No security.
+    #[default]
+    None,
+    /// Messages are signed.
+    Sign,
+    /// Messages are encrypted, then signed.
+    SignAndEncrypt,
+}
+
+impl SecurityMode {
+    /// Returns the bytes that it adds to a NetworkMessage: SecurityFlags (1), SecurityTokenId (4), NonceLength (1), the MessageNonce
+    /// of AES in counter mode (8) and the signature by HMAC-SHA256 (32). Counter mode pads nothing.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Sign | Self::SignAndEncrypt => 1 + 4 + 1 + 8 + 32,
         }
     }
 }

@@ -1,12 +1,16 @@
 //! The parts of a scenario.
 
 mod application;
+mod group;
 mod node;
 mod options;
 
+pub(crate) use application::default_group;
 pub use application::{
-    Application, ApplicationReceiver, ArrivalBound, CrossTraffic, Pattern, Phases,
+    Application, ApplicationReceiver, ArrivalBound, CrossTraffic, MessageSecurity, Pattern, Phases,
+    SecurityMode,
 };
+pub use group::GroupAddress;
 pub use node::{ClockModel, Distribution, Histogram, HistogramError, Link, Node, NodeKind, Port};
 pub use options::{
     Analysis, BoundsModel, BoundsOptions, LowerPriority, Measure, SimulationOptions,

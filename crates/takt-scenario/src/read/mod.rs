@@ -1,9 +1,12 @@
 //! Conversion of the document to the scenario. Mistakes are collected: reading continues after each one where possible.
 
 mod discipline;
+mod flow_names;
+mod groups;
 mod network;
 mod options;
 mod ports;
+mod receivers;
 mod route;
 mod topology;
 mod traffic;
@@ -61,6 +64,7 @@ pub(crate) fn scenario(
     let (applications, mut flows) = reader.applications();
     let (cross_traffic, others) = reader.cross_traffic();
     flows.extend(others);
+    reader.check_groups(&applications, &flows);
     // Slopes of shapers follow from flows, and txtimes from the queues of ports.
     let ports = reader.ports(&disciplines, &shifts, &flows);
     let applications = reader.txtimes(applications, &flows, &ports);
@@ -72,7 +76,7 @@ pub(crate) fn scenario(
         return Err(reader.problems);
     }
     let text = |name: &str| document.text(name).map(str::to_owned);
-    Ok(Scenario {
+    let scenario = Scenario {
         name: text("name").unwrap_or_else(|| default_name.to_owned()),
         description: text("description").unwrap_or_default(),
         nodes: reader.nodes,
@@ -85,7 +89,11 @@ pub(crate) fn scenario(
         measure,
         sweeps,
         flows: flows.into_iter().map(|flow| flow.flow).collect(),
-    })
+    };
+    match flow_names::problems(&scenario, document) {
+        problems if problems.is_empty() => Ok(scenario),
+        problems => Err(problems),
+    }
 }
 
 /// A flow and its name.

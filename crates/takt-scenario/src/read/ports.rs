@@ -119,7 +119,7 @@ impl Reader<'_> {
             let drift = self.nodes[node.0].clock.drift;
             let passing: Vec<&NamedFlow> = flows
                 .iter()
-                .filter(|flow| flow.flow.ports.contains(&PortIndex(index)))
+                .filter(|flow| flow.flow.own_ports().contains(&PortIndex(index)))
                 .collect();
             let discipline =
                 self.resolve(&disciplines[chosen], index, (rate, drift), shift, &passing);

@@ -3,10 +3,11 @@
 use super::{NamedFlow, Reader};
 use crate::discipline::Queue;
 use crate::document::{Item, Table};
-use crate::fields::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
+use crate::error::Problem;
+use crate::fields::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS};
 use crate::model::{
-    Application, ApplicationIndex, ApplicationReceiver, CrossTraffic, CrossTrafficIndex, Pattern,
-    Phases, Port, PortIndex,
+    Application, ApplicationIndex, CrossTraffic, CrossTrafficIndex, MessageSecurity, Pattern,
+    Phases, Port, SecurityMode, default_group,
 };
 use crate::quantity::{Duration, Rate, Share, Size};
 use crate::{Flow, FlowSource, Frame};
@@ -14,14 +15,36 @@ use crate::{Flow, FlowSource, Frame};
 /// Bytes of the headers of IPv4, without options, and UDP.
 const UDP_HEADERS: u64 = 20 + 8;
 
-/// Returns the way back along the same links.
-fn reversed(ports: &[PortIndex]) -> Vec<PortIndex> {
-    // Link n has the ports 2 n and 2 n + 1, so they differ in the lowest bit.
-    ports
-        .iter()
-        .rev()
-        .map(|port| PortIndex(port.0 ^ 1))
+/// Returns the number of fields of each DataSetWriter.
+fn fields_of_writers(item: &Item) -> Vec<u32> {
+    let fields = item.list().iter();
+    fields
+        .filter_map(|item| item.value.show().parse().ok())
         .collect()
+}
+
+/// Returns the security of messages: a SecurityMode, or a table.
+fn security(item: &Item) -> MessageSecurity {
+    let mode = |item: &Item| match item.text() {
+        Some("Sign") => SecurityMode::Sign,
+        Some("SignAndEncrypt") => SecurityMode::SignAndEncrypt,
+        _ => SecurityMode::None,
+    };
+    let Some(table) = item.table() else {
+        return MessageSecurity {
+            mode: mode(item),
+            ..MessageSecurity::default()
+        };
+    };
+    match table.get("mode").map_or(SecurityMode::None, mode) {
+        // A sweep over modes keeps the times.
+        SecurityMode::None => MessageSecurity::default(),
+        mode => MessageSecurity {
+            mode,
+            protect: table.quantity("protect").unwrap_or_default(),
+            verify: table.quantity("verify").unwrap_or_default(),
+        },
+    }
 }
 
 impl Reader<'_> {
@@ -31,39 +54,12 @@ impl Reader<'_> {
         self.distinct("applications", tables().map(|(_, table)| table));
         let (mut applications, mut flows) = (Vec::new(), Vec::new());
         for (item, table) in tables() {
-            let Some(application) = self.application(item, table) else {
+            let Some(mut application) = self.application(item, table) else {
                 continue;
             };
+            self.groups(&mut application, applications.len(), table);
             let id = ApplicationIndex(applications.len());
-            let ends = (application.publisher, application.receiver.node());
-            let flow = |source, ports| NamedFlow {
-                flow: Flow {
-                    source,
-                    ports,
-                    frame: application.frame,
-                    pcp: application.pcp,
-                    interval: application.cycle,
-                },
-                name: application.name.clone(),
-            };
-            if let Some(way) = self.route(ends.0, ends.1, table.get("path"), item) {
-                let back = match (application.receiver, table.get("return_path")) {
-                    (ApplicationReceiver::Loopback(_), None) => Some(reversed(&way)),
-                    (ApplicationReceiver::Loopback(_), path) => {
-                        self.route(ends.1, ends.0, path, item)
-                    }
-                    (ApplicationReceiver::Subscriber(_), None) => None,
-                    (ApplicationReceiver::Subscriber(_), Some(path)) => {
-                        self.problem(
-                            "only an application with a loopback has a way back",
-                            &path.span,
-                        );
-                        None
-                    }
-                };
-                flows.push(flow(FlowSource::Publish(id), way));
-                flows.extend(back.map(|back| flow(FlowSource::Return(id), back)));
-            }
+            flows.extend(self.flows_of(id, &application, item, table));
             applications.push(application);
         }
         (applications, flows)
@@ -71,17 +67,13 @@ impl Reader<'_> {
 
     fn application(&mut self, item: &Item, table: &Table) -> Option<Application> {
         let publisher = self.node_field(table, "publisher");
-        let receiver = self.one_of(APPLICATION.name, item, table, RECEIVERS);
-        let receiver = receiver.and_then(|(name, item)| {
-            let node = self.node(item)?;
-            Some(if name == "loopback" {
-                ApplicationReceiver::Loopback(node)
-            } else {
-                ApplicationReceiver::Subscriber(node)
-            })
-        });
+        let receiver = self.receiver(item, table);
+        let security = table
+            .get("security")
+            .map_or_else(Default::default, security);
         let frame = self.one_of(APPLICATION.name, item, table, MESSAGES);
-        let frame = frame.and_then(|(name, item)| self.frame(name, item));
+        let frame = frame.and_then(|(name, item)| self.message(name, item, security));
+        let writers = table.get("writers").map(fields_of_writers);
         let phases = table
             .get("phases")
             .map_or(Phases::default(), |item| self.phases(item));
@@ -93,6 +85,11 @@ impl Reader<'_> {
             offset: table.quantity("offset").unwrap_or_default(),
             phases,
             frame: frame?,
+            writers: writers.unwrap_or_default(),
+            security,
+            group: default_group(0),
+            written_group: None,
+            return_group: default_group(0),
             vlan: table.integer("vlan").unwrap_or(1),
             pcp: table.integer("pcp").unwrap_or(3),
             txtime: None,
@@ -101,7 +98,7 @@ impl Reader<'_> {
     }
 
     /// Returns the field that is there, of several of which one must be.
-    fn one_of<'t>(
+    pub(super) fn one_of<'t>(
         &mut self,
         what: &str,
         item: &Item,
@@ -124,6 +121,40 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// Returns the frame of a message with its security.
+    fn message(&mut self, way: &str, item: &Item, security: MessageSecurity) -> Option<Frame> {
+        let frame = match way {
+            "writers" => self.frame_of_writers(item),
+            _ => self.frame(way, item),
+        }?;
+        let secured = frame.longer(security.mode.bytes());
+        if secured.is_err() {
+            let message = format!(
+                "a message of {} B with {} B of security does not fit in an Ethernet frame, which holds {} B",
+                frame.payload(),
+                security.mode.bytes(),
+                Frame::LONGEST.payload()
+            );
+            self.problem(message, &item.span);
+        }
+        secured.ok()
+    }
+
+    fn frame_of_writers(&mut self, item: &Item) -> Option<Frame> {
+        let writers = fields_of_writers(item);
+        if writers.is_empty() {
+            let problem = Problem::new("a message has at least one writer", item.span.clone());
+            let help = "write the number of fields of each: writers = [8, 3]";
+            self.problems.push(problem.with_help(help));
+            return None;
+        }
+        let frame = Frame::of_writers(&writers);
+        if let Err(error) = &frame {
+            self.problem(error.to_string(), &item.span);
+        }
+        frame.ok()
     }
 
     fn frame(&mut self, way: &str, item: &Item) -> Option<Frame> {
@@ -191,6 +222,7 @@ impl Reader<'_> {
                     flow: Flow {
                         source: FlowSource::Cross(CrossTrafficIndex(all.len())),
                         ports,
+                        fork: None,
                         frame: traffic.frame,
                         pcp: traffic.pcp,
                         interval: traffic.interval,
@@ -269,7 +301,7 @@ impl Reader<'_> {
             // With txtime-assist, `taprio` gives the frames their txtimes.
             let wanted = queue.is_some_and(Queue::needs_txtime) && !assisted;
             if wanted && let Some((item, false)) = said {
-                self.problems.push(crate::error::Problem::new(
+                self.problems.push(Problem::new(
                     "the etf of the first port drops frames without a txtime",
                     item.span.clone(),
                 ));

@@ -8,5 +8,6 @@
 
 mod extremes;
 mod mistakes;
+mod receivers;
 mod reference;
 mod scenarios;

@@ -200,11 +200,11 @@ fn frames_and_rates() {
     );
     assert_eq!(
         mistake(&APPLICATION.replace("payload = \"59 B\"\n", "")),
-        "line 4, column 1: an application needs one of `payload`, `repeated_node_count`, `fields`"
+        "line 4, column 1: an application needs one of `payload`, `repeated_node_count`, `fields`, `writers`"
     );
     assert_eq!(
         mistake_behind_application("fields = 3"),
-        "line 10, column 10: an application has only one of `payload`, `repeated_node_count`, `fields`"
+        "line 10, column 10: an application has only one of `payload`, `repeated_node_count`, `fields`, `writers`"
     );
     assert_eq!(
         mistake_behind_application("phases = { user = 0.7 }"),

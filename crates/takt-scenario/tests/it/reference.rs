@@ -66,6 +66,7 @@ fn is_current(path: &str, expected: &str) {
 fn the_documents_have_all_fields() {
     has_fields("docs/scenario.md", takt_scenario::fields());
     has_fields("docs/campaigns.md", takt_scenario::campaign_fields());
+    has_fields("docs/plant.md", takt_scenario::plant_fields());
 }
 
 fn has_fields(document: &str, fields: Vec<ScenarioField>) {
@@ -88,6 +89,10 @@ fn the_schema_beside_the_scenarios_is_current() {
     is_current(
         "scenarios/campaigns/campaign.schema.json",
         &format!("{:#}\n", takt_scenario::campaign_schema()),
+    );
+    is_current(
+        "examples/plant/plant.schema.json",
+        &format!("{:#}\n", takt_scenario::plant_schema()),
     );
 }
 
@@ -159,6 +164,10 @@ fn shipped_files_conform_to_the_schemas() {
     let of_campaigns = takt_scenario::campaign_schema();
     assert!(count_conforming("scenarios/campaigns", &of_campaigns) >= 1);
     wrong_texts_do_not_conform(&schema);
+    let plant = std::fs::read_to_string(repository("examples/plant/plant.toml")).unwrap();
+    let plant = toml::Value::Table(plant.parse().unwrap());
+    let of_plants = takt_scenario::plant_schema();
+    assert!(conforms(&plant, &of_plants, &of_plants));
 }
 
 fn count_conforming(folder: &str, schema: &Value) -> usize {

@@ -9,6 +9,8 @@ pub struct CleanReport {
     pub nodes: usize,
     /// Number of removed services whose creation or removal was incomplete when their process was killed.
     pub services: usize,
+    /// Number of removed counters of iceoryx2 (16 bytes each) that were left for other runtime directories of this user.
+    pub counters: usize,
     /// Applications that were not running any more and whose lock and socket were removed.
     pub applications: Vec<ApplicationName>,
     /// Number of ended connections and servers that could not be removed, or are being removed by another process.

@@ -14,6 +14,8 @@ use crate::directory::configuration::iceoryx2_config;
 use crate::directory::dead_nodes;
 #[cfg(feature = "iceoryx2")]
 use crate::directory::location::SHARED_MEMORY_DIRECTORY;
+#[cfg(feature = "iceoryx2")]
+use crate::directory::management;
 
 /// Time to wait for another process that removes the same leftovers.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
@@ -32,9 +34,10 @@ pub(crate) struct PublicFiles {
     pub(crate) config: Config,
 }
 
-/// Returns the prefix of a directory's files. The same directory has the same number wherever it is mounted.
+/// Returns the prefix of a directory's files. The same directory has the same number wherever it is mounted. File systems use numbers
+/// again: with that of the owner, files that another user has left for an earlier directory have other names.
 pub(crate) fn prefix_of(stat: &Stat) -> String {
-    format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
+    format!("takt_{:x}_{:x}_{}_", stat.st_dev, stat.st_ino, stat.st_uid)
 }
 
 #[cfg(feature = "iceoryx2")]
@@ -47,6 +50,12 @@ impl PublicFiles {
     /// Removes the leftovers of dead processes: see [`dead_nodes::remove`].
     pub(crate) fn remove_dead(&self, patience: Duration) -> Option<CleanReport> {
         dead_nodes::remove(&self.config, patience)
+    }
+
+    /// Removes what is left of other directories of this user: see [`management::remove_abandoned`]. Returns the number of files.
+    pub(crate) fn remove_abandoned(&self) -> usize {
+        let prefix = self.config.global.prefix.to_string();
+        management::remove_abandoned(Path::new(SHARED_MEMORY_DIRECTORY), &prefix)
     }
 
     /// Removes all files, after those of dead processes.
@@ -68,6 +77,11 @@ impl PublicFiles {
 
     pub(crate) fn remove_dead(&self, _patience: Duration) -> Option<CleanReport> {
         Some(CleanReport::default())
+    }
+
+    /// Finds nothing.
+    pub(crate) fn remove_abandoned(&self) -> usize {
+        0
     }
 
     /// Leaves files of other programs: only iceoryx2 knows whether they are in use.

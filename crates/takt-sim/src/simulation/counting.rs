@@ -55,10 +55,19 @@ impl Simulation {
                         let from_first_bit = arrival.arrived - arrival.first_bit;
                         statistics.round_trip_from_first_bit.record(from_first_bit);
                         if let Some(loopback) = &mut self.loopbacks[id.0] {
-                            let taken = loopback.subscriber.take(arrival.arrived);
+                            let taken = loopback.subscriber.take(arrival.arrived) + loopback.verify;
                             let round_trip = taken - arrival.handed_over;
                             statistics.application_round_trip.record(round_trip);
                         }
+                    }
+                }
+            }
+            FlowSource::Branch(id, receiver) => {
+                let further = &mut self.application_statistics[id.0].further;
+                let counters = receiver.checked_sub(1).and_then(|it| further.get_mut(it));
+                if let Some(counters) = counters {
+                    for arrival in arrivals {
+                        counters.receive(arrival.counter);
                     }
                 }
             }
@@ -66,11 +75,15 @@ impl Simulation {
         }
     }
 
-    /// Counts the ports that a frame has passed which will not arrive.
+    /// Counts the ports that a frame has passed which will not arrive, also for the copies that bridges would have made behind.
     pub(super) fn count_hops(&mut self, place: u32) {
         let frame = *self.frames.get(place);
-        if frame.counted {
-            self.flow_statistics[frame.flow()].pass(self.frames.hops(place));
+        if !frame.counted {
+            return;
+        }
+        let copies = self.copies_behind(&frame);
+        for flow in std::iter::once(frame.packet.flow).chain(copies) {
+            self.flow_statistics[flow as usize].pass(self.frames.hops(place));
         }
     }
 
@@ -78,7 +91,12 @@ impl Simulation {
     pub(super) fn count_all(&mut self) {
         for flow in 0..self.ways.len() {
             self.count(flow);
-            self.flow_statistics[flow].sent = self.ways[flow].sent;
+            // A message is sent once, to all of its subscribers.
+            let sends = match self.ways[flow].source {
+                FlowSource::Branch(id, _) => self.publishers[id.0].flow as usize,
+                _ => flow,
+            };
+            self.flow_statistics[flow].sent = self.ways[sends].sent;
         }
         for place in self.frames.left() {
             self.count_hops(place);

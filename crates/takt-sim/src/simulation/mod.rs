@@ -25,6 +25,8 @@ enum Event {
     Enqueue(u32),
     /// A frame arrives.
     Deliver(u32),
+    /// A loopback has verified a message.
+    Verified(u32),
     /// A port requested to act now.
     Ask(u32),
     /// A message is published.
@@ -45,6 +47,8 @@ struct Way {
     lead: Time,
     /// Number of counted frames that were given to the first port.
     sent: u64,
+    /// Flows that begin as copies of this one, with the number of ports behind which a bridge makes the copy.
+    forks: Vec<(u16, u32)>,
 }
 
 /// A Publisher.
@@ -62,6 +66,8 @@ struct Loopback {
     cycles: Cycles,
     /// Thread of the Publisher that receives what comes back.
     subscriber: SubscriberThread,
+    /// Time for which a received message is verified, at both ends.
+    verify: Time,
     /// Frames that came since the last user thread.
     inbox: Vec<u32>,
     /// Last frame that it sent.
@@ -131,7 +137,8 @@ impl Simulation {
         let digits = if flows.len() > 100 { 2 } else { 3 };
         let mut passed = Vec::new();
         let mut ways = Vec::with_capacity(flows.len());
-        for (index, flow) in flows.iter().enumerate() {
+        let forks = build::forks(scenario);
+        for ((index, flow), forks) in flows.iter().enumerate().zip(forks) {
             ways.push(Way {
                 source: flow.source,
                 first: number(passed.len()),
@@ -146,6 +153,7 @@ impl Simulation {
                 },
                 lead: build::lead(scenario, flow),
                 sent: 0,
+                forks,
             });
             passed.extend(flow.ports.iter().map(|port| number(port.0)));
         }
@@ -154,7 +162,8 @@ impl Simulation {
         let pairs = build::flows_of(scenario);
         let threads = build::applications(scenario, &options);
         let (mut publishers, mut loopbacks) = (Vec::new(), Vec::new());
-        for ((flow, answer), threads) in pairs.into_iter().zip(threads) {
+        let ends = pairs.into_iter().zip(threads).zip(&scenario.applications);
+        for (((flow, answer), threads), application) in ends {
             let mut cycles = threads.publisher;
             publishers.push(Publisher {
                 flow: number(flow),
@@ -167,6 +176,7 @@ impl Simulation {
                 flow: number(flow),
                 cycles,
                 subscriber,
+                verify: application.security.verify.into(),
                 inbox: Vec::new(),
                 latest: None,
             }));
@@ -209,7 +219,7 @@ impl Simulation {
             application_statistics: scenario
                 .applications
                 .iter()
-                .map(|_| ApplicationStatistics::new(digits))
+                .map(|it| ApplicationStatistics::new(digits, it.receiver.nodes().len()))
                 .collect(),
             options,
         };
@@ -247,6 +257,7 @@ impl Simulation {
             match event {
                 Event::Enqueue(frame) => self.enqueue(frame, observer),
                 Event::Deliver(frame) => self.deliver(frame, observer),
+                Event::Verified(frame) => self.take(frame),
                 Event::Ask(port) => {
                     if self.ports[port as usize].is_asked(now) {
                         self.act(port, observer);

@@ -47,12 +47,29 @@ impl Simulation {
                 queued: frame.queued,
                 arrived: arrival,
             });
-            if frame.hop == frame.hops {
-                self.calendar.push(arrival, Event::Deliver(place));
-            } else {
+            let hop = frame.hop;
+            let ends = hop == frame.hops;
+            let ways = &self.ways;
+            let mut copies = ways[flow].forks.iter().filter(|(at, _)| *at == hop);
+            if !ends || copies.any(|(_, copy)| ways[*copy as usize].hops > hop) {
+                // A bridge receives one frame, and replicates it afterwards.
                 let forwarded = arrival + self.forwarding[index as usize].draw();
                 port.forwarded = port.forwarded.max(forwarded);
-                self.calendar.push(port.forwarded, Event::Enqueue(place));
+            }
+            let forwarded = port.forwarded;
+            let next = |ends| match ends {
+                true => (arrival, Event::Deliver as fn(u32) -> Event),
+                false => (forwarded, Event::Enqueue as fn(u32) -> Event),
+            };
+            let (at, event) = next(ends);
+            self.calendar.push(at, event(place));
+            for (shared, copy) in &self.ways[flow].forks {
+                if *shared == hop {
+                    let way = &self.ways[*copy as usize];
+                    let (at, event) = next(way.hops == hop);
+                    let copy = self.frames.copy(place, way.packet, way.first, way.hops);
+                    self.calendar.push(at, event(copy));
+                }
             }
         }
         while let Some((packet, reason)) = self.drops.pop() {
@@ -67,13 +84,33 @@ impl Simulation {
         reason: DropReason,
         observer: &mut impl Observer,
     ) {
-        let frame = *self.frames.get(packet.frame);
+        let mut frame = *self.frames.get(packet.frame);
         self.count_hops(packet.frame);
         self.frames.remove(packet.frame);
-        if frame.counted {
-            self.flow_statistics[frame.flow()].lose(port, reason);
+        // It is lost for all subscribers whose copies bridges would have made behind.
+        let copies = self.copies_behind(&frame);
+        for flow in std::iter::once(packet.flow).chain(copies) {
+            frame.packet.flow = flow;
+            if frame.counted {
+                self.flow_statistics[frame.flow()].lose(port, reason);
+            }
+            observer.message(&self.message(&frame, MessageOutcome::Lost(port, reason)));
         }
-        observer.message(&self.message(&frame, MessageOutcome::Lost(port, reason)));
+    }
+
+    /// Returns the flows whose frames would have been made of a frame behind the next port on its way.
+    pub(super) fn copies_behind(&self, frame: &Frame) -> Vec<u32> {
+        let of = |flow: u32| {
+            let forks = self.ways[flow as usize].forks.iter();
+            forks.filter_map(|(at, copy)| (*at > frame.hop).then_some(*copy))
+        };
+        let mut copies: Vec<u32> = of(frame.packet.flow).collect();
+        let mut next = 0;
+        while let Some(flow) = copies.get(next).copied() {
+            next += 1;
+            copies.extend(of(flow));
+        }
+        copies
     }
 
     pub(super) fn deliver(&mut self, place: u32, observer: &mut impl Observer) {
@@ -84,17 +121,32 @@ impl Simulation {
         }
         let source = self.ways[frame.flow()].source;
         if let FlowSource::Publish(id) = source
-            && let Some(loopback) = &mut self.loopbacks[id.0]
+            && let Some(loopback) = &self.loopbacks[id.0]
         {
             // The passed ports are already noted.
             self.frames.get(place).hop = 0;
-            loopback.inbox.push(place);
-            self.inboxed += 1;
+            let verified = self.now + loopback.verify;
+            if verified > self.now {
+                self.calendar.push(verified, Event::Verified(place));
+            } else {
+                self.take(place);
+            }
             return;
         }
         self.frames.remove(place);
         if !matches!(source, FlowSource::Cross(_)) {
             observer.message(&self.message(&frame, MessageOutcome::Arrived));
+        }
+    }
+
+    /// Puts a message that a loopback has received and verified before its user thread.
+    pub(super) fn take(&mut self, place: u32) {
+        let flow = self.frames.get(place).flow();
+        if let FlowSource::Publish(id) = self.ways[flow].source
+            && let Some(loopback) = &mut self.loopbacks[id.0]
+        {
+            loopback.inbox.push(place);
+            self.inboxed += 1;
         }
     }
 

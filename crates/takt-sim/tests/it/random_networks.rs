@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::generator::{Drifts, KINDS, Kind, is_gated, kept, kind, scenario};
+use crate::generator::{Drifts, KINDS, Kind, is_gated, kept, kind, multicast, scenario};
 use takt_calculus::{
     Extended, Rational, Realisation, ScenarioBounds, ScenarioBoundsError, scenario_bounds_with,
 };
@@ -65,7 +65,7 @@ fn adversary(
 
 #[test]
 fn no_frame_is_later_than_its_bound() {
-    let seen = attack(Realisation::Ieee, 7);
+    let seen = attack(Realisation::Ieee, 7, Receivers::One);
     assert!(seen.nearest_application > 0.8, "{seen:?}");
     assert!(seen.scheduled > 0);
     // There are eight kinds, and hosts of three of them may have ETF.
@@ -79,7 +79,7 @@ fn no_frame_is_later_than_its_bound() {
 #[test]
 fn no_frame_of_software_is_later_than_its_bound() {
     for driver_queue in [1, 3] {
-        let seen = attack(Realisation::Software { driver_queue }, 9);
+        let seen = attack(Realisation::Software { driver_queue }, 9, Receivers::One);
         let nearest = |kind| seen.found.get(&(kind, false)).map_or(0.0, |it| it.1);
         // Bounds exist for the highest shaped class, and for a class that is alone in its windows.
         assert!(nearest(Kind::Cbs) > 0.3, "{seen:?}");
@@ -91,9 +91,27 @@ fn no_frame_of_software_is_later_than_its_bound() {
 #[test]
 fn no_frame_of_linux_is_later_than_its_bound() {
     for driver_queue in [1, 3] {
-        let seen = attack(Realisation::Linux { driver_queue }, 8);
+        let seen = attack(Realisation::Linux { driver_queue }, 8, Receivers::One);
         assert_eq!(seen.found.len(), 11);
     }
+}
+
+/// The same with several subscribers, in all models.
+#[test]
+fn no_frame_to_several_subscribers_is_later_than_its_bound() {
+    let software = Realisation::Software { driver_queue: 1 };
+    let linux = Realisation::Linux { driver_queue: 3 };
+    for (realisation, seed) in [(Realisation::Ieee, 21), (software, 22), (linux, 23)] {
+        let seen = attack(realisation, seed, Receivers::Several);
+        assert!(seen.branches > 30, "{realisation:?}: {}", seen.branches);
+    }
+}
+
+/// Receivers of the applications of random scenarios.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Receivers {
+    One,
+    Several,
 }
 
 /// Results of an attack.
@@ -101,6 +119,8 @@ fn no_frame_of_linux_is_later_than_its_bound() {
 struct Seen {
     nearest_application: f64,
     scheduled: u64,
+    /// Number of bounds on ways that share their beginning with another one.
+    branches: u64,
     /// Number of scenarios of each kind, and the greatest ratio of a delay to its bound.
     found: BTreeMap<(Kind, bool), (u64, f64)>,
 }
@@ -115,11 +135,18 @@ fn bounds_of(
 }
 
 /// Compares random scenarios with random adversaries, simulated as this realisation, with their bounds.
-fn attack(realisation: Realisation, seed: u64) -> Seen {
+fn attack(realisation: Realisation, seed: u64, receivers: Receivers) -> Seen {
     let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
-    let cases: u64 = cases.map_or(100, |cases| cases.parse().unwrap());
+    // Scenarios with several subscribers have more flows, so that fewer of them suffice.
+    let usual = match receivers {
+        Receivers::One => 100,
+        Receivers::Several => 36,
+    };
+    let cases: u64 = cases.map_or(usual, |cases| cases.parse().unwrap());
     let mut random = Random::new(seed, 0);
     let mut of_gates = Random::new(seed, 1);
+    let mut of_receivers = Random::new(seed, 2);
+    let mut branches = 0;
     let (mut compared, mut refused, mut scheduled) = (0u64, 0u64, 0u64);
     let mut nearest_application = 0f64;
     // Number of delays of each kind, and the greatest ratio of a delay to its bound.
@@ -130,7 +157,10 @@ fn attack(realisation: Realisation, seed: u64) -> Seen {
             0 => Drifts::Own,
             _ => Drifts::Alike,
         };
-        let text = scenario(kind, etf, drifts, &mut random);
+        let mut text = scenario(kind, etf, drifts, &mut random);
+        if receivers == Receivers::Several {
+            text = multicast(&text, &mut of_receivers);
+        }
         // A scenario that is refused is replaced by another one.
         let Ok(scenario) = Scenario::parse(&text, "random.toml") else {
             refused += 1;
@@ -173,6 +203,7 @@ fn attack(realisation: Realisation, seed: u64) -> Seen {
             if let (Some(Extended::Finite(bound)), Some(delay)) =
                 (bound, seen.one_way.delay.extremes.most())
             {
+                branches += u64::from(flow.fork.is_some());
                 // Times are whole picoseconds, rounded up at each port.
                 let rounding = Rational::from(4 * flow.ports.len() as u64);
                 let picoseconds = bound * Rational::from(1_000_000_000_000u64) + rounding;
@@ -245,6 +276,7 @@ fn attack(realisation: Realisation, seed: u64) -> Seen {
     Seen {
         nearest_application,
         scheduled,
+        branches,
         found,
     }
 }

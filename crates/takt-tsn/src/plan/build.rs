@@ -17,6 +17,8 @@ use crate::qdisc::{
     SOCKET_PRIORITIES, WIRE_OVERHEAD,
 };
 
+/// Name of a bridge, unless an option has another one.
+const BRIDGE: &str = "bridge0";
 /// Handle of the root.
 const ROOT: QdiscHandle = QdiscHandle(0x100);
 /// Greatest number of transmit queues of a class: each has handles of its own.
@@ -55,6 +57,10 @@ pub fn plan_port(input: &PortInput, options: &PlanOptions) -> Result<PortPlan, P
     if !is_interface_name(&input.interface) {
         return Err(PlanError::InterfaceName(input.interface.clone()));
     }
+    let bridge = options.bridge.as_deref().unwrap_or(BRIDGE);
+    if !is_interface_name(bridge) {
+        return Err(PlanError::InterfaceName(bridge.to_owned()));
+    }
     let speed = options.speed.unwrap_or(input.rate);
     let mut derivations = Vec::new();
     let (tree, classes) = match QdiscKind::without_classes(&input.discipline.scheduler) {
@@ -82,6 +88,8 @@ pub fn plan_port(input: &PortInput, options: &PlanOptions) -> Result<PortPlan, P
         tree,
         marked: input.marked.clone(),
         vlans: input.vlans.clone(),
+        groups: input.groups.clone(),
+        bridge: bridge.to_owned(),
         vlan_interfaces: options.vlan_interfaces,
         derivations,
         warnings: warnings(input, options, speed),

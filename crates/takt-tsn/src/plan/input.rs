@@ -1,7 +1,8 @@
 //! Input of a plan: a port with its discipline and its flows, from a scenario or from options.
 
 use takt_scenario::{
-    Discipline, Duration, FlowSource, Frame, NodeIndex, NodeKind, PortIndex, Rate, Scenario,
+    Discipline, Duration, FlowSource, Frame, GroupAddress, NodeIndex, NodeKind, PortIndex, Rate,
+    Scenario,
 };
 
 /// A port to be planned.
@@ -26,6 +27,19 @@ pub struct PortInput {
     pub marked: Vec<u8>,
     /// VLANs of the flows that leave or enter by the port, ascending.
     pub vlans: Vec<u16>,
+    /// Groups of receivers that a bridge forwards to the port. Empty for hosts.
+    pub groups: Vec<ForwardedGroup>,
+}
+
+/// Group of receivers whose messages a bridge forwards to some ports only: those on the way to its subscribers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForwardedGroup {
+    /// Names of the applications that send to it, in the order of the scenario.
+    pub applications: Vec<String>,
+    /// Address.
+    pub address: GroupAddress,
+    /// VLAN of the messages.
+    pub vlan: u16,
 }
 
 /// A flow at a port.
@@ -51,9 +65,9 @@ impl PortInput {
         let flows = scenario
             .flows()
             .iter()
-            .filter(|flow| flow.ports.contains(&port));
+            .filter(|flow| flow.own_ports().contains(&port));
         let flows = flows.map(|flow| PortFlow {
-            name: scenario.flow_name(flow.source),
+            name: name_at_port(scenario, flow.source),
             frame: flow.frame,
             interval: flow.interval,
             pcp: flow.pcp,
@@ -68,6 +82,7 @@ impl PortInput {
             flows: flows.collect(),
             marked: marked(scenario, this.node, node.kind),
             vlans: vlans(scenario, this.link.0),
+            groups: groups(scenario, port, node.kind),
         })
     }
 
@@ -83,6 +98,7 @@ impl PortInput {
             flows: Vec::new(),
             marked: Vec::new(),
             vlans: Vec::new(),
+            groups: Vec::new(),
         }
     }
 
@@ -90,6 +106,16 @@ impl PortInput {
     pub fn name(&self) -> String {
         format!("{} \u{2192} {}", self.node, self.to)
     }
+}
+
+/// Returns the name of a flow at one of its ports. Messages to several subscribers have the name of the application, since a frame there
+/// can be that of several branches.
+fn name_at_port(scenario: &Scenario, source: FlowSource) -> String {
+    let application = match source {
+        FlowSource::Publish(id) | FlowSource::Branch(id, _) => scenario.applications.get(id.0),
+        FlowSource::Return(_) | FlowSource::Cross(_) => None,
+    };
+    application.map_or_else(|| scenario.flow_name(source), |it| it.name.clone())
 }
 
 fn name_of(scenario: &Scenario, node: NodeIndex) -> String {
@@ -122,17 +148,43 @@ fn marked(scenario: &Scenario, node: NodeIndex, kind: NodeKind) -> Vec<u8> {
     (1..8).filter(differs).collect()
 }
 
+/// Returns the groups that a bridge forwards to a port: those that the file names, and those of messages to several subscribers.
+fn groups(scenario: &Scenario, port: PortIndex, kind: NodeKind) -> Vec<ForwardedGroup> {
+    let mut groups: Vec<ForwardedGroup> = Vec::new();
+    let flows = scenario.flows().iter().filter(|_| kind == NodeKind::Bridge);
+    for flow in flows.filter(|flow| flow.own_ports().contains(&port)) {
+        let (FlowSource::Publish(id) | FlowSource::Branch(id, _)) = flow.source else {
+            continue;
+        };
+        let Some(application) = scenario.applications.get(id.0) else {
+            continue;
+        };
+        let address = match application.written_group {
+            Some(written) => written,
+            None if application.receiver.nodes().len() > 1 => {
+                GroupAddress::Ethernet(application.group)
+            }
+            None => continue,
+        };
+        let name = application.name.clone();
+        let mut known = groups.iter_mut();
+        match known.find(|it| it.address == address && it.vlan == application.vlan) {
+            Some(known) => known.applications.push(name),
+            None => groups.push(ForwardedGroup {
+                applications: vec![name],
+                address,
+                vlan: application.vlan,
+            }),
+        }
+    }
+    groups
+}
+
 fn vlans(scenario: &Scenario, link: usize) -> Vec<u16> {
     let ports = [PortIndex(2 * link), PortIndex(2 * link + 1)];
     let flows = scenario.flows().iter();
     let here = flows.filter(|flow| flow.ports.iter().any(|port| ports.contains(port)));
-    let vlans = here.filter_map(|flow| match flow.source {
-        FlowSource::Publish(id) | FlowSource::Return(id) => scenario
-            .applications
-            .get(id.0)
-            .map(|application| application.vlan),
-        FlowSource::Cross(id) => scenario.cross_traffic.get(id.0).map(|flow| flow.vlan),
-    });
+    let vlans = here.filter_map(|flow| scenario.vlan(flow.source));
     let mut vlans: Vec<u16> = vlans.collect();
     vlans.sort_unstable();
     vlans.dedup();

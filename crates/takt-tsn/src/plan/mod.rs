@@ -16,7 +16,7 @@ mod warning;
 pub use build::{plan_port, plan_scenario};
 pub use checks::vital_traffic;
 pub use error::{KernelLimit, LimitedPart, PlanError};
-pub use input::{PortFlow, PortInput};
+pub use input::{ForwardedGroup, PortFlow, PortInput};
 pub use options::{KernelVersion, PlanOptions};
 pub use port_plan::{PlannedClass, PortPlan};
 pub use priorities::PriorityPreset;

@@ -18,6 +18,8 @@ pub struct PlanOptions {
     pub queues: Option<u16>,
     /// True if the plan includes VLAN interfaces for applications that do not write the tag themselves.
     pub vlan_interfaces: bool,
+    /// Name of the bridge at the nodes that are bridges; by default `bridge0`.
+    pub bridge: Option<String>,
     /// Version of the kernel, for warnings about its faults.
     pub kernel: Option<KernelVersion>,
 }

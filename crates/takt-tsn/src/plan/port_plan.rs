@@ -2,6 +2,7 @@
 
 use takt_scenario::{NodeKind, Rate};
 
+use super::input::ForwardedGroup;
 use super::warning::PlanWarning;
 use crate::derivation::Derivation;
 use crate::qdisc::Qdisc;
@@ -29,6 +30,10 @@ pub struct PortPlan {
     pub marked: Vec<u8>,
     /// VLANs of the flows.
     pub vlans: Vec<u16>,
+    /// Groups of receivers that the bridge forwards to the port.
+    pub groups: Vec<ForwardedGroup>,
+    /// Name of the bridge that has the interface as a port.
+    pub bridge: String,
     /// True if VLAN interfaces shall be made.
     pub vlan_interfaces: bool,
     /// Origins of the numbers.

@@ -9,5 +9,6 @@
 mod apply;
 mod fake_kernel;
 mod golden;
+mod groups;
 mod kernel;
 mod network;

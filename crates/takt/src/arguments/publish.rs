@@ -6,7 +6,7 @@ use clap::Args;
 use takt_app::Endpoint;
 
 use super::values::endpoint;
-use super::{ControlLoopArguments, PubSubRunArguments};
+use super::{ControlLoopArguments, PubSubRunArguments, WatchdogArguments};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
@@ -24,6 +24,8 @@ pub struct PublishArguments {
     pub simulate: bool,
     #[command(flatten)]
     pub run: PubSubRunArguments,
+    #[command(flatten)]
+    pub watchdog: WatchdogArguments,
     #[command(flatten)]
     pub control: ControlLoopArguments,
 }

@@ -76,6 +76,8 @@ pub enum ConfigFormat {
     Toml,
     /// Binary file of the standard (.uabinary, .bin).
     Binary,
+    /// JSON DataEncoding of the standard (.json); it is only read.
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -20,9 +20,17 @@ pub enum ScenarioCommand {
     /// Check scenarios with all values of their sweeps.
     #[command(after_help = "Example:\n  takt scenario check scenarios/line.toml")]
     Check(CheckScenarioArguments),
+    /// Make a scenario of PubSub configurations and a network file.
+    #[command(after_help = "Examples:\n  \
+        takt scenario from press.toml robot.toml --network plant.toml --output cell.toml\n  \
+        takt scenario from press.uabinary robot.json --network plant.toml | less")]
+    From(FromArguments),
     /// Print the JSON Schema of scenarios, for editors.
-    #[command(after_help = "Example:\n  takt scenario schema > scenario.schema.json")]
-    Schema,
+    #[command(
+        after_help = "Examples:\n  takt scenario schema > scenario.schema.json\n  \
+        takt scenario schema --network > plant.schema.json"
+    )]
+    Schema(SchemaArguments),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,4 +108,30 @@ pub struct CheckScenarioArguments {
     /// Print JSON, one object for each file, with its mistakes.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FromArguments {
+    /// PubSub configurations: TOML, binary file of the standard (.uabinary, .bin) or JSON.
+    #[arg(required = true, value_name = "CONFIGURATION")]
+    pub files: Vec<PathBuf>,
+    /// Network file: topology, disciplines, and the devices that run the configurations; docs/plant.md describes it.
+    #[arg(long, value_name = "FILE")]
+    pub network: PathBuf,
+    /// File to write; default is the standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file that --output names.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Print one JSON object about the file that --output names: its flows, assumptions and warnings.
+    #[arg(long, requires = "output")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// The schema of network files for `takt scenario from`.
+    #[arg(long)]
+    pub network: bool,
 }

@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::PubSubRunArguments;
+use super::values::setting;
+use super::{PubSubRunArguments, WatchdogArguments};
 
 #[derive(Debug, Args)]
 pub struct SubscribeArguments {
@@ -26,4 +27,9 @@ pub struct SubscribeArguments {
     pub count: Option<u64>,
     #[command(flatten)]
     pub run: PubSubRunArguments,
+    #[command(flatten)]
+    pub watchdog: WatchdogArguments,
+    /// Other value of a field of the scenario, for example discipline=cbs.
+    #[arg(long = "field", value_name = "FIELD=VALUE", requires = "scenario", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
 }

@@ -142,6 +142,9 @@ pub struct TsnPlanArguments {
     /// Draw the gates of the ports into this file.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Name of the bridge at nodes that are bridges, for messages to several subscribers; default is bridge0.
+    #[arg(long, value_name = "BRIDGE", requires = "scenario")]
+    pub bridge: Option<String>,
     /// Print JSON, one object for each port.
     #[arg(long)]
     pub json: bool,

@@ -35,6 +35,7 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
             "left": names(&left),
             "nodes": report.nodes,
             "services": report.services,
+            "counters": report.counters,
             "labBuilds": u8::from(build),
             "labBundles": bundle_count,
             "traceInstances": trace_count,
@@ -55,6 +56,10 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     let counted = [
         (report.nodes, "iceoryx2's nodes"),
         (report.services, "iceoryx2's incomplete services"),
+        (
+            report.counters,
+            "iceoryx2's counters for earlier runtime directories",
+        ),
         (trace_count, "trace instances of killed measurements"),
         (
             bundle_count,

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
-use takt_app::Endpoint;
 use takt_app::client::{Client, ClientOptions};
+use takt_app::{Endpoint, FLOWS};
 use takt_figures::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::process::{self, Memory, ProcessState};
 use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};
-use takt_ua::{NodeId, Variant};
+use takt_ua::{DataValue, NodeId, Variant};
 
 use crate::arguments::PsArguments;
 use crate::{explain, output};
@@ -27,6 +27,8 @@ struct Row {
     memory: Option<Memory>,
     /// Memory budget of the application.
     budget: Option<Budget>,
+    /// Watched flows of the application.
+    flows: Option<Flows>,
     /// State for programs, and state for people.
     state: (&'static str, &'static str),
 }
@@ -39,26 +41,67 @@ struct Budget {
     limit: u64,
 }
 
-impl Budget {
-    /// Longest time for the answer of an application.
-    const PATIENCE: Duration = Duration::from_millis(500);
+/// Flows of PubSub whose times an application compares with proven ones.
+#[derive(Clone, Copy)]
+struct Flows {
+    count: u64,
+    /// Greatest measured time divided by its proven time; `None` if nothing was measured.
+    greatest_share: Option<f64>,
+    /// Number of times above their bounds.
+    late: u64,
+}
 
-    /// Asks an application; returns `None` without an answer.
-    fn ask(endpoint: &str, group: Option<&str>) -> Option<Self> {
+/// Longest time for the answer of an application.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Asks an application for its budget and its flows; each is `None` without an answer.
+fn ask(endpoint: &str, group: Option<&str>) -> (Option<Budget>, Option<Flows>) {
+    let connect = || {
         let endpoint: Endpoint = endpoint.parse().ok()?;
         let options = ClientOptions {
-            timeout: Self::PATIENCE,
+            timeout: PATIENCE,
             group: group.map(str::to_owned),
             ..ClientOptions::named("takt ps")
         };
-        let mut client = Client::connect(&endpoint, options).ok()?;
-        let mut read = |name: &str| {
-            let node = NodeId::string(1, format!("Budgets.Memory{name}").as_str());
-            match client.read(&node).ok()?.value? {
-                Variant::UInt64(bytes) => Some(bytes),
+        Client::connect(&endpoint, options).ok()
+    };
+    match connect() {
+        None => (None, None),
+        Some(mut client) => (Budget::of(&mut client), Flows::of(&mut client)),
+    }
+}
+
+/// Reads a Variable in the namespace of the server itself.
+fn own(client: &mut Client, name: &str) -> Option<DataValue> {
+    client.read(&NodeId::string(1, name)).ok()
+}
+
+fn number(client: &mut Client, name: &str) -> Option<u64> {
+    match own(client, name)?.value? {
+        Variant::UInt64(number) => Some(number),
+        _ => None,
+    }
+}
+
+impl Flows {
+    fn of(client: &mut Client) -> Option<Self> {
+        let count = number(client, &format!("{FLOWS}/Count"))?;
+        let share = own(client, &format!("{FLOWS}/GreatestShare"))?;
+        let is_known = share.status_code().is_good();
+        Some(Self {
+            count,
+            greatest_share: match share.value {
+                Some(Variant::Double(share)) if is_known => Some(share),
                 _ => None,
-            }
-        };
+            },
+            late: number(client, &format!("{FLOWS}/Late"))?,
+        })
+    }
+}
+
+impl Budget {
+    fn of(client: &mut Client) -> Option<Self> {
+        let mut read = |name: &str| number(client, &format!("Budgets.Memory{name}"));
         Some(Self {
             used: read("Used")?,
             peak: read("Peak")?,
@@ -88,10 +131,12 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
             let row = row(presence, before, after);
             // An application that does not answer is not asked again.
             let answers = row.counts.is_some() && row.state.0 != "stopped";
-            let budget = answers.then(|| Budget::ask(&row.endpoint, group.as_deref()));
+            let answers = answers.then(|| ask(&row.endpoint, group.as_deref()));
+            let (budget, flows) = answers.unwrap_or_default();
             Row {
                 group: group.clone(),
-                budget: budget.flatten(),
+                budget,
+                flows,
                 ..row
             }
         })
@@ -158,6 +203,7 @@ fn row(
         rate,
         memory: presence.process.and_then(process::memory),
         budget: None,
+        flows: None,
         state,
     }
 }
@@ -181,12 +227,20 @@ fn as_json(row: &Row) -> Value {
             "peak": budget.peak,
             "limit": budget.limit,
         })),
+        "flows": row.flows.map(|flows| json!({
+            "count": flows.count,
+            "greatestShare": flows.greatest_share,
+            "late": flows.late,
+        })),
         "state": row.state.0,
     })
 }
 
 fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new([
+    // A terminal has 80 columns, and few applications watch flows.
+    let with_flows = rows.iter().any(|row| row.flows.is_some());
+    let share_column = with_flows.then(|| Column::number("share"));
+    let columns = [
         // It is copied into commands.
         Column::text("endpoint").whole(),
         Column::text("group"),
@@ -195,14 +249,15 @@ fn table(rows: &[Row]) -> Table {
         Column::number("requests/s"),
         Column::number("memory").unit("MiB"),
         Column::number("budget used").unit("MiB"),
-        Column::text("state"),
-    ]);
+    ];
+    let columns = columns.into_iter().chain(share_column);
+    let mut table = Table::new(columns.chain([Column::text("state")]));
     for row in rows {
         let budget = row.budget.map(|budget| {
             let limit = budget.limit as f64 / MEBIBYTE;
             format!("{:.1} of {limit:.0}", budget.used as f64 / MEBIBYTE)
         });
-        table.row([
+        let cells = [
             row.endpoint.clone(),
             or_dash(row.group.as_ref()),
             or_dash(row.process),
@@ -210,14 +265,27 @@ fn table(rows: &[Row]) -> Table {
             or_dash(row.rate.map(|rate| format!("{rate:.0}"))),
             or_dash(row.memory.map(|memory| mebibytes(memory.bytes()))),
             or_dash(budget),
-            row.state.1.to_owned(),
-        ]);
+        ];
+        let share = with_flows.then(|| or_dash(row.flows.map(share)));
+        let cells = cells.into_iter().chain(share);
+        table.row(cells.chain([row.state.1.to_owned()]));
     }
     table
 }
 
 fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+/// Returns the greatest share of a proven time in words, with the number of late messages.
+fn share(flows: Flows) -> String {
+    let share = flows
+        .greatest_share
+        .map_or_else(|| "none yet".to_owned(), |share| format!("{share:.3}"));
+    match flows.late {
+        0 => share,
+        late => format!("{share}, {late} late"),
+    }
 }
 
 const MEBIBYTE: f64 = 1_048_576.0;

@@ -31,6 +31,7 @@ use super::pubsub::config;
 use super::pubsub::keys::PushTarget;
 use super::pubsub::reports::component_json;
 use super::pubsub::running::{Running, connect, explain_start, refuse_stray_user, runtime_options};
+use super::pubsub::watchdog::Watchdog;
 use crate::arguments::{ControlLoopArguments, Given, PublishArguments};
 use crate::output::joined;
 use crate::server_interrupt;
@@ -76,8 +77,12 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         })?;
         return control_loop::publish(arguments, content);
     }
-    let of_both = ["json", "force", "why", "above", "waiting"];
-    given.refuse::<ControlLoopArguments>(&of_both, |option| {
+    let of_both = ["json", "force", "why", "above", "waiting", "field"];
+    let of_both = match arguments.watchdog.scenario {
+        Some(_) => &of_both[..],
+        None => &of_both[..5],
+    };
+    given.refuse::<ControlLoopArguments>(of_both, |option| {
         (
             format!("{option} is for a scenario, and {file} is a PubSub configuration"),
             "`takt publish --help` lists the options for each of them.".to_owned(),
@@ -113,6 +118,15 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         options.kernel_queue = KernelQueue::Cycles(usize::from(cycles.get()));
     }
     let launch_faults = check_ports(&configuration, &options.link, arguments.control.force)?;
+    let watchdog = Watchdog::of(
+        &arguments.watchdog,
+        &arguments.control.settings,
+        &configuration,
+        arguments.run.share.group.as_deref(),
+    )?;
+    if let Some(watchdog) = &watchdog {
+        options.watched = watchdog.flows().clone();
+    }
     let recorder = match arguments.control.why {
         true => Some(late_causes::start(WatchedCalls::Any)?),
         false => None,
@@ -131,7 +145,8 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         &arguments.run,
         interrupt,
         PushTarget::new("publisher", Some(&configuration)),
-    )?;
+    )?
+    .with_watchdog(watchdog);
     if running.pub_sub.writer_groups().next().is_none() {
         return Err(explain::with_help(
             format!(
@@ -152,13 +167,15 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
         }
         if live {
             let groups = running.pub_sub.writer_groups();
-            let rows: Vec<_> = groups.map(|group| row(&group)).collect();
+            let flows = running.watchdog().map(Watchdog::rows);
+            let rows = groups.map(|group| row(&group));
+            let rows: Vec<_> = rows.chain(flows.unwrap_or_default()).collect();
             output::written(running.screen.show(&rows));
         }
         running.wait();
     }
     running.stop();
-    let rows: Vec<_> = running
+    let rows: Vec<String> = running
         .pub_sub
         .writer_groups()
         .map(|group| match arguments.control.json {
@@ -170,6 +187,12 @@ pub fn run(arguments: &PublishArguments, given: &Given) -> miette::Result<()> {
             false => row(&group),
         })
         .collect();
+    let flows = match (running.watchdog(), arguments.control.json) {
+        (None, _) => Vec::new(),
+        (Some(watchdog), true) => watchdog.objects().iter().map(Value::to_string).collect(),
+        (Some(watchdog), false) => watchdog.rows(),
+    };
+    let rows: Vec<String> = rows.into_iter().chain(flows).collect();
     match live {
         true => output::written(running.screen.show(&rows)),
         false => rows.iter().for_each(output::line),

@@ -27,6 +27,7 @@ use super::pubsub::reports::component_json;
 use super::pubsub::running::{
     Refusal, Running, STEP, explain_start, refuse_stray_user, runtime_options,
 };
+use super::pubsub::watchdog::Watchdog;
 use super::pubsub::{advice, config};
 use crate::arguments::{Given, SubscribeArguments};
 use crate::server_interrupt;
@@ -49,14 +50,22 @@ pub fn run(arguments: &SubscribeArguments, given: &Given) -> miette::Result<()> 
     refuse_stray_user(&arguments.run, false)?;
     let interrupt = server_interrupt::install()?;
     let (events, received) = sync_channel(MAX_EVENTS);
-    let (running, configuration) = match arguments.source.contains("://") {
-        true => (listen(arguments, given, &events)?, None),
-        false => configured(arguments, given, &events).map(|(running, it)| (running, Some(it)))?,
+    let (running, configuration, watchdog) = match arguments.source.contains("://") {
+        true => (listen(arguments, given, &events)?, None, None),
+        false => {
+            let Configured {
+                running,
+                configuration,
+                watchdog,
+            } = configured(arguments, given, &events)?;
+            (running, Some(configuration), watchdog)
+        }
     };
     // `received` then ends when the last thread of the Subscriber does.
     drop(events);
     let target = PushTarget::new("subscriber", configuration.as_ref());
-    let mut running = Running::new(running, &arguments.run, interrupt, target)?;
+    let running = Running::new(running, &arguments.run, interrupt, target)?;
+    let mut running = running.with_watchdog(watchdog);
     let mut shown = Shown {
         arguments,
         live: std::io::stdout().is_terminal() && !arguments.json,
@@ -79,6 +88,14 @@ pub fn run(arguments: &SubscribeArguments, given: &Given) -> miette::Result<()> 
         let connections = running.pub_sub.connections();
         connections.for_each(|it| output::line(component_json("connection", &it)));
     }
+    if let Some(watchdog) = running.watchdog() {
+        // After the table, which ends here.
+        running.screen.finish();
+        match arguments.json {
+            true => watchdog.objects().iter().for_each(output::line),
+            false => watchdog.rows().iter().for_each(output::line),
+        }
+    }
     running.finish()
 }
 
@@ -87,6 +104,15 @@ fn listen(
     given: &Given,
     events: &SyncSender<Event>,
 ) -> miette::Result<PubSub> {
+    if given.has("scenario") {
+        return Err(explain::with_help(
+            format!(
+                "--scenario is for a configuration, whose DataSetReaders are compared with it, and {} is an address",
+                arguments.source
+            ),
+            "docs/pubsub.md shows a configuration that subscribes.",
+        ));
+    }
     let of_configuration = [
         ("--keys", "keys"),
         ("--key", "key"),
@@ -146,11 +172,18 @@ fn listen(
         .map_err(|error| explain_start(&error))
 }
 
+/// A running configuration.
+struct Configured {
+    running: PubSub,
+    configuration: PubSubConfiguration2DataType,
+    watchdog: Option<Watchdog>,
+}
+
 fn configured(
     arguments: &SubscribeArguments,
     given: &Given,
     events: &SyncSender<Event>,
-) -> miette::Result<(PubSub, PubSubConfiguration2DataType)> {
+) -> miette::Result<Configured> {
     let path = Path::new(&arguments.source);
     let of_address = [
         ("--interface", given.has("interface")),
@@ -194,7 +227,16 @@ fn configured(
                 link_time: None,
             })
         };
-    let options = runtime_options(&arguments.run)?;
+    let mut options = runtime_options(&arguments.run)?;
+    let watchdog = Watchdog::of(
+        &arguments.watchdog,
+        &arguments.settings,
+        &configuration,
+        arguments.run.share.group.as_deref(),
+    )?;
+    if let Some(watchdog) = &watchdog {
+        options.watched = watchdog.flows().clone();
+    }
     let running = PubSub::start(
         &configuration,
         &mut nothing,
@@ -211,7 +253,11 @@ fn configured(
         );
         return Err(error);
     }
-    Ok((running, configuration))
+    Ok(Configured {
+        running,
+        configuration,
+        watchdog,
+    })
 }
 
 /// Event of a DataSetReader.

@@ -4,6 +4,8 @@ use miette::Report;
 use takt_shm::ShmError;
 use takt_terminal::with_help;
 
+use super::shell::shell_path;
+
 /// Explains why a runtime directory cannot be used.
 pub fn shared_memory(error: &ShmError) -> Report {
     if concerns_groups(error) {
@@ -16,8 +18,8 @@ pub fn shared_memory(error: &ShmError) -> Report {
         return with_help(
             error,
             format!(
-                "It has to be a directory of this user, who alone may use it: `chmod 700 '{}'`.",
-                path.display()
+                "It has to be a directory of this user, who alone may use it: `chmod 700 {}`.",
+                shell_path(path)
             ),
         );
     }

@@ -1,6 +1,6 @@
 //! `takt lab bundle` that ends early leaves nothing behind, or `takt clean` removes it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 use takt_tests::Process;
 
-use super::PATIENCE;
 use super::two_hosts::Hosts;
+use super::{PATIENCE, plain};
 
 /// Beginning of the name of the folder in which files are made ready.
 const FOLDER: &str = ".takt-bundle-";
@@ -31,8 +31,8 @@ impl Bundle {
         Self { hosts, to }
     }
 
-    /// Puts a pipe in the place of a trace: whoever reads it waits for ever.
-    fn block(&self) {
+    /// Puts a pipe in the place of a trace: whoever reads it waits for ever. Returns its path.
+    fn block(&self) -> PathBuf {
         let files = fs::read_dir(self.hosts.path("run/001")).unwrap();
         let mut files = files.map(|it| it.unwrap().path());
         let trace = files.find(|path| path.extension().is_some_and(|it| it == "trace"));
@@ -40,6 +40,7 @@ impl Bundle {
         fs::remove_file(&trace).unwrap();
         let made = Command::new("mkfifo").arg(&trace).status().unwrap();
         assert!(made.success());
+        trace
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -94,7 +95,7 @@ impl Bundle {
 fn a_signal_leaves_nothing_of_a_bundle() {
     for signal in [Signal::INT, Signal::TERM] {
         let bundle = Bundle::new();
-        bundle.block();
+        let _ = bundle.block();
         let mut process = bundle.start();
         bundle.wait_for_a_file();
         process.signal(signal);
@@ -104,10 +105,32 @@ fn a_signal_leaves_nothing_of_a_bundle() {
     }
 }
 
+/// The work fails while its folder is removed: this is not the reason that people are told.
+#[test]
+fn a_signal_that_makes_the_work_fail_is_its_only_reason() {
+    let bundle = Bundle::new();
+    let trace = bundle.block();
+    let mut process = bundle.start();
+    bundle.wait_for_a_file();
+    let folder = bundle.folders().remove(0);
+    // The removal takes some time.
+    for number in 0..20_000 {
+        File::create(folder.join(format!("filler-{number}"))).unwrap();
+    }
+    process.signal(Signal::INT);
+    // The trace ends without content.
+    drop(File::options().write(true).open(&trace).unwrap());
+    let finished = process.finish(PATIENCE);
+    let text = plain(&finished.stderr);
+    assert_eq!(text.trim_end(), "interrupted: nothing was packed");
+    assert_eq!(finished.status.code(), Some(130));
+    assert_eq!((bundle.count(), bundle.notes()), (0, 0));
+}
+
 #[test]
 fn clean_removes_what_a_killed_bundle_leaves_and_not_what_a_running_one_needs() {
     let bundle = Bundle::new();
-    bundle.block();
+    let _ = bundle.block();
     let mut process = bundle.start();
     bundle.wait_for_a_file();
     assert_eq!(bundle.clean(), Some(0));

@@ -104,7 +104,8 @@ fn urls_and_certificate_have_the_advertised_host() {
     let urls = announced(&sandbox, &registry.endpoint, &registry.endpoint);
     assert_eq!(urls, ["opc.tcp://[fd00::7]:14840"]);
     let (_, log) = end(registry);
-    let remedy = format!("`takt trust renew '{name}' --host fd00::7`");
+    // The registry has certificates in a folder of its own.
+    let remedy = format!("`takt trust renew {name} --host fd00::7 --certificates {folder}`");
     for part in [&remedy, "fd00::7", folder] {
         assert!(log.contains(part), "{part}: {log}");
     }

@@ -114,7 +114,7 @@ fn a_client_whose_certificate_has_expired_is_told_so() {
         refused.contains("the own certificate expired "),
         "{refused}"
     );
-    assert!(refused.contains("`takt trust renew 'takt'`"), "{refused}");
+    assert!(refused.contains("`takt trust renew takt`"), "{refused}");
     assert!(!refused.contains("takt trust add"), "{refused}");
     let _ = users
         .elsewhere

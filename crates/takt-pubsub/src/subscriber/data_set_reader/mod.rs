@@ -65,6 +65,8 @@ pub struct DataSetReader {
     /// True after the first key frame or event.
     has_data: bool,
     pub(super) key_frame_count: u32,
+    /// Length of the longest NetworkMessage of its flow, in bytes; `None` if messages of any length are accepted.
+    pub(super) longest: Option<usize>,
     /// Number of the last messages without each field, if messages do not tell whether they are key frames.
     pub(super) silences: Vec<u32>,
     /// True after lost messages, until their fields are marked or come again.
@@ -154,6 +156,7 @@ impl DataSetReader {
             has_key_frame: false,
             has_data: false,
             key_frame_count: configuration.key_frame_count,
+            longest: None,
             silences: Vec::new(),
             has_gap: false,
             told: PubSubState::Disabled,

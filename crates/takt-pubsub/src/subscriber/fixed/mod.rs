@@ -187,6 +187,15 @@ impl FixedLayouts {
         if !route.data_sets.iter().all(good) || !message.is_readable() {
             return None;
         }
+        // Zeros may follow a message as padding. The general decoder refuses one that is so longer than those of its flow.
+        let is_too_long = |data_set: &DataSet| {
+            let reader = readers.get(data_set.reader);
+            let longest = reader.and_then(|reader| reader.longest);
+            longest.is_some_and(|longest| bytes.len() > longest)
+        };
+        if route.data_sets.iter().any(is_too_long) {
+            return None;
+        }
         *last = index;
         let mut count = 0;
         let mut outcome = Ok(());

@@ -3,7 +3,7 @@
 mod action;
 mod damage;
 mod discovery;
-mod json;
+pub(crate) mod json;
 mod losses;
 mod paths;
 mod protection;

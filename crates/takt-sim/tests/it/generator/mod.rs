@@ -289,6 +289,52 @@ pub(crate) fn scenario(kind: Kind, etf: bool, drifts: Drifts, random: &mut Rando
     text
 }
 
+/// Changes a scenario so that applications have several subscribers: random hosts and bridges, and two more hosts at the first bridge.
+/// Messages of some applications have security with its processor time.
+pub(crate) fn multicast(text: &str, random: &mut Random) -> String {
+    let mut text = format!("{text}\n");
+    for host in ["m0", "m1"] {
+        writeln!(
+            text,
+            "[[nodes]]\nname = \"{host}\"\n[[links]]\nends = [\"{host}\", \"b0\"]\nrate = \"1 Gbit/s\""
+        )
+        .unwrap();
+    }
+    let named = |line: &str| {
+        let name = line.strip_prefix("name = \"")?.strip_suffix('"')?;
+        name.starts_with(['h', 'b', 'm']).then(|| name.to_owned())
+    };
+    let nodes: Vec<String> = text.lines().filter_map(named).collect();
+    let mut changed = String::new();
+    let mut publisher = "";
+    for line in text.lines() {
+        publisher = line.strip_prefix("publisher = ").unwrap_or(publisher);
+        let is_receiver = line.starts_with("loopback = ") || line.starts_with("subscriber = ");
+        if line.starts_with("repeated_node_count") && random.below(3) == 0 {
+            let mode = pick(random, &["Sign", "SignAndEncrypt"]);
+            let (protect, verify) = (random.below(20), random.below(20));
+            writeln!(changed, "security = {{ mode = \"{mode}\", protect = \"{protect} us\", verify = \"{verify} us\" }}").unwrap();
+            // The longest message has no room for security.
+            changed += &line.replace("160", "150");
+            changed += "\n";
+        } else if is_receiver && random.below(4) > 0 {
+            let mut others: Vec<String> = nodes.iter().map(|name| format!("\"{name}\"")).collect();
+            others.retain(|name| name != publisher);
+            let count = 1 + random.below(4.min(others.len() as u64));
+            let chosen = (0..count).map(|_| {
+                let index = random.below(others.len() as u64);
+                others.remove(usize::try_from(index).unwrap())
+            });
+            let chosen: Vec<String> = chosen.collect();
+            writeln!(changed, "subscribers = [{}]", chosen.join(", ")).unwrap();
+        } else {
+            changed += line;
+            changed += "\n";
+        }
+    }
+    changed
+}
+
 /// Returns the delays whose bounds hold only for the phases of the scenario.
 pub(crate) fn kept(scenario: &Scenario, bounds: &ScenarioBounds) -> KeptPhases {
     let round_trips = bounds.flows.iter().filter(|bound| bound.needs_phases);

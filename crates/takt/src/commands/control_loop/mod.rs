@@ -9,8 +9,8 @@ mod watched;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use takt_control::{
@@ -22,7 +22,9 @@ use takt_lab::{
 };
 use takt_link::{Address, LaunchMode, LinkOptions, ReceiveClock};
 use takt_rt::interrupt::Interrupt;
+use takt_rt::late::thread_id;
 use takt_rt::priority::Policy;
+use takt_rt::thread_signal::end_sleep;
 use takt_rt::time_limit::TimeLimit;
 use takt_scenario::{Scenario, ScenarioFile};
 use takt_wakeup::WatchedCalls;
@@ -304,16 +306,17 @@ fn apply_command(
     application.txtime?;
     let node = match request.end {
         LoopEnd::Publisher => application.publisher,
-        LoopEnd::Loopback => application.receiver.node(),
+        LoopEnd::Loopback => application.receiver.loopback()?,
     };
-    let node = &file.scenario().nodes.get(node.0)?.name;
+    let node = file.scenario().nodes.get(node.0)?.name.as_str();
     let settings = request.control.settings.iter();
-    let settings = settings.map(|(field, value)| match value.contains(' ') {
-        true => format!("--field '{field}={value}' "),
-        false => format!("--field {field}={value} "),
+    let settings = settings.map(|(field, value)| {
+        let setting = explain::shell_word(&format!("{field}={value}"));
+        format!("--field {setting} ")
     });
     let settings: String = settings.collect();
-    let scenario = request.file.display();
+    let scenario = explain::shell_path(request.file);
+    let [node, interface] = [node, interface].map(explain::shell_word);
     Some(format!(
         "takt tsn apply {scenario} {settings}--node {node} --interface {interface}"
     ))
@@ -334,12 +337,21 @@ fn on_its_thread(
         has_message: &has_message,
     };
     let end = TimeLimit::of(request.run_for);
+    // The thread's id, as soon as it runs.
+    let id = OnceLock::new();
     let outcome = std::thread::scope(|scope| {
-        let thread = scope.spawn(|| running.run(&mut watched, &stop));
+        let thread = scope.spawn(|| {
+            let _ = id.set(thread_id());
+            running.run(&mut watched, &stop)
+        });
         while !thread.is_finished() {
             if end.is_over() || interrupt.is_set() {
                 // The flag carries no data: `join` shows what the thread wrote.
                 stop.store(true, Ordering::Relaxed);
+                // The next cycle may be far away. Without the signal, the thread ends then.
+                if let Some(id) = id.get() {
+                    let _ = end_sleep(*id);
+                }
             }
             // The flag carries no data.
             match strays {

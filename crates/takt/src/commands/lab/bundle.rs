@@ -11,13 +11,10 @@ use takt_figures::Report as Rows;
 use takt_lab::bundle::{BundleError, BundleWorkplace, PrivateNames, RunBundle};
 use takt_lab::uml::KernelCache;
 use takt_report::{ComparedRun, ComparisonOptions, Requirement, RunReport};
-use takt_rt::interrupt::Interrupt;
 
+use super::signals::EndAtSignal;
 use crate::arguments::LabBundleArguments;
 use crate::{explain, output};
-
-/// Exit status after Ctrl-C, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let directory = &arguments.directory;
@@ -32,10 +29,25 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
     let beside = file.parent().filter(|it| !it.as_os_str().is_empty());
     let notes = KernelCache::of_environment().ok();
     let notes = notes.map(|cache| cache.bundles());
-    let interrupt = Interrupt::install().into_diagnostic()?;
+    let signals = EndAtSignal::install()?;
     let staging = BundleWorkplace::new(beside.unwrap_or(Path::new(".")), notes.as_deref());
     let staging = staging.map_err(|error| unwritten(&file, &error))?;
-    end_at_a_signal(interrupt, staging.removal(), file.clone()).into_diagnostic()?;
+    let (removal, archive) = (staging.removal(), file.clone());
+    let ended = move || {
+        removal();
+        archive.exists()
+    };
+    signals.start(ended, "nothing was packed")?;
+    signals.outcome(packed(arguments, &staging, &file))
+}
+
+/// Packs the run, and prints the result.
+fn packed(
+    arguments: &LabBundleArguments,
+    staging: &BundleWorkplace,
+    file: &Path,
+) -> miette::Result<()> {
+    let directory = &arguments.directory;
     let mut bundle = RunBundle::of(directory, staging.path()).map_err(|error| explained(&error))?;
     let options = ComparisonOptions::default();
     // Verdicts are those of the packed files: nothing else of the directory can come into them, and whoever unpacks the archive gets
@@ -58,7 +70,7 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
 
     let names = PrivateNames::of_this_host().without(&arguments.allow);
     bundle.check(&names).map_err(|error| explained(&error))?;
-    let length = written(&bundle, staging.path(), &file)?;
+    let length = written(&bundle, staging.path(), file)?;
     let files: Vec<String> = bundle.names().collect();
     let count = files.len();
     let left_out = bundle.left_out();
@@ -78,26 +90,6 @@ pub(super) fn run(arguments: &LabBundleArguments) -> miette::Result<()> {
         ),
     );
     Ok(())
-}
-
-/// Removes what is made ready when a signal comes, and ends the process. The work itself needs no checks for signals then.
-fn end_at_a_signal(
-    interrupt: Interrupt,
-    removal: impl FnOnce() + Send + 'static,
-    file: PathBuf,
-) -> std::io::Result<()> {
-    let thread = std::thread::Builder::new().name("signals".to_owned());
-    let waiting = thread.spawn(move || {
-        interrupt.wait(None);
-        removal();
-        output::complain(match file.exists() {
-            // The signal came at the very end.
-            true => "interrupted",
-            false => "interrupted: nothing was packed",
-        });
-        std::process::exit(INTERRUPTED);
-    });
-    waiting.map(drop)
 }
 
 /// Writes the archive, or nothing: half an archive would look like one.

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use miette::Report;
 use serde_json::json;
 use takt_analysis::RunFileFormat;
-use takt_lab::ClockAgreement;
 use takt_lab::collect::{CollectError, CollectRequest, collect};
+use takt_lab::{ClockAgreement, UnfinishedDirectory};
 
 use super::advice;
+use super::signals::EndAtSignal;
 use crate::arguments::LabCollectArguments;
 use crate::commands::control_loop::is_scenario;
 use crate::{explain, output, scenario_file};
@@ -19,6 +20,10 @@ use crate::{explain, output, scenario_file};
 const LONGEST_SCENARIO: u64 = 1 << 20;
 
 pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
+    let directory = &arguments.directory;
+    let unfinished = UnfinishedDirectory::new(directory);
+    let signals = EndAtSignal::install()?;
+    signals.start(unfinished.removal(), "nothing was collected")?;
     let (scenarios, files): (Vec<_>, Vec<_>) = arguments
         .files
         .iter()
@@ -34,8 +39,8 @@ pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
         card_stamps: &arguments.card_stamps,
         is_synchronized: arguments.synchronized,
     };
-    let directory = &arguments.directory;
-    let collected = collect(&request, directory).map_err(|error| explained(&error, directory))?;
+    let collected = collect(&request, &unfinished).map_err(|error| explained(&error));
+    let collected = signals.outcome(collected)?;
     let run = &collected.description;
     let case = run.cases.first();
     let names = case.iter().flat_map(|case| &case.applications);
@@ -87,7 +92,7 @@ pub(super) fn run(arguments: &LabCollectArguments) -> miette::Result<()> {
     }
     output::line(format_args!(
         "takt report {0}; takt analyze {0}",
-        directory.display()
+        explain::shell_path(directory)
     ));
     Ok(())
 }
@@ -128,7 +133,7 @@ fn only_scenario(scenarios: &[PathBuf]) -> miette::Result<&Path> {
     }
 }
 
-fn explained(error: &CollectError, directory: &Path) -> Report {
+fn explained(error: &CollectError) -> Report {
     let help = match error {
         CollectError::Lab(error) => return advice::explained_collected(error),
         CollectError::Analysis(_) | CollectError::Damaged { .. } => {
@@ -204,13 +209,7 @@ fn explained(error: &CollectError, directory: &Path) -> Report {
             "Name the one at the port of the loopback with --at-loopback FILE, or leave one out."
         }
         CollectError::Copy { .. } | CollectError::RunDirectory(_) => {
-            return explain::with_help(
-                error,
-                format!(
-                    "Remove {} and try again, with enough free space.",
-                    directory.display()
-                ),
-            );
+            "Nothing was collected. Check for free space and permissions, and try again."
         }
         _ => "docs/analysis.md describes the files.",
     };

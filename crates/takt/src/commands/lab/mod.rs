@@ -8,6 +8,7 @@ mod inside;
 mod progress;
 mod run;
 mod setup;
+mod signals;
 mod table;
 mod uml;
 

@@ -8,6 +8,7 @@ use takt_figures::{Column, Table};
 use takt_lab::run_directory::{RunCase, RunDescription};
 use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, summarize};
 
+use crate::explain::{shell_path, shell_word};
 use crate::output;
 
 /// Prints the results of all cases, and the commands that show more.
@@ -26,6 +27,19 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
     }
     let mut table = Table::new(columns);
     let mut remarks = Vec::new();
+    let applications = description.cases.iter().flat_map(|case| &case.applications);
+    let mut one_way: Vec<&str> = Vec::new();
+    for application in applications.filter(|it| it.one_way) {
+        if !one_way.contains(&application.name.as_str()) {
+            one_way.push(&application.name);
+        }
+    }
+    if !one_way.is_empty() {
+        let names = one_way.join(", ");
+        remarks.push(format!(
+            "one way, from T1 to T4 and from T2 to T3, and \"returned\" is the number that arrived: {names}"
+        ));
+    }
     for (number, case) in (1..).zip(&description.cases) {
         if case.failure.is_some() {
             continue;
@@ -61,15 +75,15 @@ pub(super) fn print(directory: &Path, description: &RunDescription) {
     if let Some(first) = first {
         let case = directory.join(&first.directory);
         let application = match first.applications.first() {
-            Some(first) if several => format!(" --application {}", first.name),
+            Some(first) if several => format!(" --application {}", shell_word(&first.name)),
             _ => String::new(),
         };
         output::line("");
         output::line(format_args!(
             "takt analyze {} --synchronized --trim 0{application}",
-            case.display()
+            shell_path(&case)
         ));
-        output::line(format_args!("takt report {}", directory.display()));
+        output::line(format_args!("takt report {}", shell_path(directory)));
     }
 }
 

@@ -8,7 +8,7 @@ use takt_pubsub::security::{Replay, VerifyError};
 use takt_pubsub::{LossCause, PublishError, ReceiveError};
 use takt_ua::StatusCode;
 
-use crate::{explain, output};
+use crate::explain;
 
 /// Returns advice on a message that was not made, or not sent.
 pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
@@ -86,6 +86,10 @@ fn publish(error: &PublishError) -> &'static str {
         }
         PublishError::TooLong { .. } => {
             "Divide the DataSet. max_network_message_size of the WriterGroup, the link and the broker limit a message."
+        }
+        PublishError::Length { .. } => {
+            "The flow of the scenario has messages of one length, for which its delay is proven: give texts and arrays one length, or \
+             correct its payload."
         }
         PublishError::Output(error) if error.is::<LinkError>() => {
             error.downcast_ref().map_or("", link)
@@ -193,13 +197,13 @@ pub(super) fn not_returned(id: &str, error: &ClientError) -> String {
     }
     match error.status_code() {
         StatusCode::BadNotFound => {
-            let id = shell_word(id);
+            let id = explain::shell_word(id);
             format!(
                 "`takt registry --security-group {id}` is a SecurityKeyService with this group."
             )
         }
         StatusCode::BadUserAccessDenied if matches!(error, ClientError::Operation { .. }) => {
-            let id = shell_word(id);
+            let id = explain::shell_word(id);
             format!(
                 "The service has no such group, or gives its keys to others only: `takt registry --security-group {id}:URI` lists the \
              ApplicationUri of this application's certificate, which `takt trust list` shows."
@@ -211,22 +215,12 @@ pub(super) fn not_returned(id: &str, error: &ClientError) -> String {
 
 /// Returns advice on keys that no SecurityKeyService pushes to this target.
 pub(super) fn not_pushed(id: &str, application_uri: &str, endpoint: &str) -> String {
-    let id = shell_word(id);
-    let application_uri = shell_word(application_uri);
+    let id = explain::shell_word(id);
+    let application_uri = explain::shell_word(application_uri);
     format!(
         "Is the SecurityKeyService running, and is this its target? `takt registry --security-group {id} --push-target \
          {id}={application_uri}@{endpoint}` pushes them, with the address of this host; it logs its reason."
     )
-}
-
-/// Returns a text of a file for a command that a person copies: it is one word of a shell, whatever its characters are.
-fn shell_word(text: &str) -> String {
-    let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_.:/@".contains(one);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        // An apostrophe would end the word in the shell, a backtick would end the command in the advice.
-        false => format!("'{}'", output::printable(text).replace(['\'', '`'], "?")),
-    }
 }
 
 /// Advice on a Subscriber that has no room for all DataSetWriters.
@@ -274,6 +268,10 @@ pub(in crate::commands) fn refused(error: &ReceiveError, asks_publishers: bool) 
             "The other fields of the message are accepted. `takt pubsub decode` shows every field of a captured message."
         }
         ReceiveError::Mended { .. } => "Texts of OPC UA are UTF-8; many devices send Latin-1.",
+        ReceiveError::Length { .. } => {
+            "The flow of the scenario has messages of one length, for which its delay is proven. Does the Publisher have the \
+             configuration that the scenario describes?"
+        }
         ReceiveError::Reassembly(_) => "Some chunks of a long message were lost.",
         ReceiveError::Target { .. } => {
             "The value does not fit its target; compare the types of both sides."
@@ -310,10 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_are_one_word_of_a_command() {
-        assert_eq!(shell_word("Plant-1"), "Plant-1");
-        assert_eq!(shell_word("a; rm -r b"), "'a; rm -r b'");
-        assert_eq!(shell_word("a'`\n$(b)"), "'a?? $(b)'");
+    fn names_of_files_are_words_of_a_command() {
         let advice = not_pushed("x;y", "urn:a", "opc.tcp://a:1");
         assert!(
             advice.contains("--security-group 'x;y' --push-target 'x;y'=urn:a@"),

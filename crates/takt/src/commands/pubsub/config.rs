@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use takt_pubsub::check::{ConfigurationMistake, MistakeSeverity, check};
 use takt_pubsub::configuration::{
-    ConfigurationFile, from_binary_file, from_toml, to_binary_file, to_toml,
+    ConfigurationFile, from_binary_file, from_json, from_toml, to_binary_file, to_toml,
 };
 
 use crate::arguments::{CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments};
@@ -54,6 +54,12 @@ fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
                 "Check for texts and arrays that are too long for the binary encoding.",
             )
         })?,
+        ConfigFormat::Json => {
+            return Err(explain::with_help(
+                "configurations are not written in JSON, which loses some values",
+                "Use --to toml or --to binary.",
+            ));
+        }
     };
     if stdout {
         output::bytes(&bytes);
@@ -76,6 +82,7 @@ fn format_name(format: ConfigFormat) -> &'static str {
     match format {
         ConfigFormat::Toml => "toml",
         ConfigFormat::Binary => "binary",
+        ConfigFormat::Json => "json",
     }
 }
 
@@ -213,6 +220,12 @@ pub(in crate::commands) fn of_bytes(
                  for a text file.",
             )
         })?,
+        ConfigFormat::Json => from_json(&bytes).map_err(|error| {
+            explain::with_help(
+                format!("{name}: {error}"),
+                "Files in JSON have the JSON DataEncoding of OPC 10000-6, 5.4. Use --from toml for a TOML file.",
+            )
+        })?,
         ConfigFormat::Toml => {
             let text = String::from_utf8(bytes).map_err(|error| {
                 explain::with_help(
@@ -230,14 +243,16 @@ fn format_of(path: &Path) -> Option<ConfigFormat> {
     match path.extension()?.to_str()? {
         "toml" => Some(ConfigFormat::Toml),
         "uabinary" | "bin" => Some(ConfigFormat::Binary),
+        "json" => Some(ConfigFormat::Json),
         _ => None,
     }
 }
 
-/// Guesses the format. The binary file begins with the kind of a NodeId, and no text begins with it.
+/// Guesses the format. The binary file begins with the kind of a NodeId, and no text begins with it. An object of JSON is no TOML.
 fn guess(bytes: &[u8]) -> ConfigFormat {
-    match bytes.first() {
+    match bytes.trim_ascii_start().first() {
         Some(0..=3) => ConfigFormat::Binary,
+        Some(b'{') => ConfigFormat::Json,
         _ => ConfigFormat::Toml,
     }
 }

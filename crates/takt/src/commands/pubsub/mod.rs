@@ -9,6 +9,7 @@ pub(super) mod keys;
 mod render;
 pub(super) mod reports;
 pub(super) mod running;
+pub(super) mod watchdog;
 
 use crate::arguments::PubSubCommand;
 

@@ -93,6 +93,9 @@ impl Reports {
                     ProblemCause::Publish(PublishError::TooLong { .. }) => {
                         format!("{}: too long", problem.component)
                     }
+                    ProblemCause::Publish(PublishError::Length { .. }) => {
+                        format!("{}: length", problem.component)
+                    }
                     _ => text.clone(),
                 };
                 self.print_cause(screen, cause, text, advice);

@@ -16,6 +16,7 @@ use takt_terminal::Screen;
 use super::advice;
 use super::keys::{Keys, PushTarget, client_options};
 use super::reports::{self, Reports};
+use super::watchdog::Watchdog;
 use crate::arguments::PubSubRunArguments;
 use crate::explain;
 
@@ -52,6 +53,7 @@ pub(in crate::commands) struct Running {
     end: TimeLimit,
     pub(in crate::commands) screen: Screen,
     reports: Reports,
+    watchdog: Option<Watchdog>,
 }
 
 impl Running {
@@ -69,13 +71,24 @@ impl Running {
             end: TimeLimit::of(arguments.run_for),
             screen: Screen::new(),
             reports: Reports::default(),
+            watchdog: None,
         })
+    }
+
+    /// Watches the flows with a scenario.
+    pub(in crate::commands) fn with_watchdog(self, watchdog: Option<Watchdog>) -> Self {
+        Self { watchdog, ..self }
+    }
+
+    /// Returns the watch of the flows.
+    pub(in crate::commands) fn watchdog(&self) -> Option<&Watchdog> {
+        self.watchdog.as_ref()
     }
 
     /// Updates the keys, reports errors, and returns true if the command continues.
     pub(in crate::commands) fn goes_on(&mut self) -> bool {
         self.tend();
-        self.reports.check(&self.screen, &self.pub_sub);
+        self.check();
         !self.interrupt.is_set() && !self.end.is_over()
     }
 
@@ -95,14 +108,14 @@ impl Running {
     /// Stops publishing and receiving, so that the numbers of messages are the final ones.
     pub(in crate::commands) fn stop(&mut self) {
         self.tend();
-        self.reports.check(&self.screen, &self.pub_sub);
+        self.check();
         self.pub_sub.stop();
     }
 
     /// Ends the live display after [`stop`](Self::stop). Returns an error if messages could not be sent or received.
     pub(in crate::commands) fn finish(&mut self) -> miette::Result<()> {
         self.screen.finish();
-        self.reports.check(&self.screen, &self.pub_sub);
+        self.check();
         reports::tell_losses(&self.pub_sub);
         // Missing keys come first: they may be the reason why no message was sent or received.
         self.keys.outcome()?;
@@ -117,6 +130,14 @@ impl Running {
     /// Waits until the next update.
     pub(in crate::commands) fn wait(&self) {
         self.interrupt.wait(Some(self.step()));
+    }
+
+    /// Reports problems, and flows that came near their bounds.
+    fn check(&mut self) {
+        self.reports.check(&self.screen, &self.pub_sub);
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.check(&self.screen);
+        }
     }
 
     /// Passes new keys on, and reports missing ones.

@@ -1,6 +1,7 @@
 //! `takt scenario`.
 
 mod check;
+mod from;
 mod new;
 mod schema;
 
@@ -10,6 +11,7 @@ pub fn run(command: &ScenarioCommand) -> miette::Result<()> {
     match command {
         ScenarioCommand::New(arguments) => new::run(arguments),
         ScenarioCommand::Check(arguments) => check::run(arguments),
-        ScenarioCommand::Schema => schema::run(),
+        ScenarioCommand::From(arguments) => from::run(arguments),
+        ScenarioCommand::Schema(arguments) => schema::run(arguments),
     }
 }

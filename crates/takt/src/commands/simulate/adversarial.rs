@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, Realisation, ScenarioBounds, scenario_bounds_with};
 use takt_figures::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
-use takt_scenario::{ApplicationReceiver, BoundsModel, FlowSource, Scenario, ScenarioVariant};
+use takt_scenario::{BoundsModel, FlowSource, Scenario, ScenarioVariant};
 use takt_sim::{Found, KeptPhases, Model, RunOptions, Time, Worst};
 
 use super::names::{heading, model_name};
@@ -136,7 +136,7 @@ fn rows(variant: &ScenarioVariant, worst: &Worst, bounds: Option<&ScenarioBounds
     let ports: usize = scenario.flows().iter().map(|flow| flow.ports.len()).sum();
     for (flow, one_way) in scenario.flows().iter().zip(&worst.flows) {
         if let FlowSource::Publish(id) = flow.source
-            && let ApplicationReceiver::Loopback(_) = scenario.applications[id.0].receiver
+            && scenario.applications[id.0].receiver.loopback().is_some()
         {
             rows.push(Row {
                 name: scenario.applications[id.0].name.clone(),

@@ -1,11 +1,10 @@
 //! Results for programs. Times are in nanoseconds, with picoseconds after the point.
 
 use serde_json::{Map, Value, json};
-use takt_scenario::{
-    ApplicationIndex, ApplicationReceiver, Flow, FlowSource, Scenario, ScenarioVariant,
-};
+use takt_scenario::{ApplicationIndex, Flow, FlowSource, Scenario, ScenarioVariant};
 use takt_sim::{
-    Delays, DropRates, Extremes, FlowStatistics, Loopback, Results, RunOptions, Summary, Time,
+    ApplicationStatistics, Counters, Delays, DropRates, Extremes, FlowStatistics, Loopback,
+    Results, RunOptions, Summary, Time,
 };
 use takt_statistics::Quantile;
 
@@ -81,16 +80,22 @@ fn of_application(scenario: &Scenario, results: &Results, id: ApplicationIndex) 
             "d_l": share(rates.loopback),
             "d_sum": share(rates.all()),
         },
-        "counters": {
-            "missed": statistics.counters.missed,
-            "repeated": statistics.counters.repeated,
-            "out_of_order": statistics.counters.out_of_order,
-        },
+        "counters": of_counters(&statistics.all_counters()),
         "overwritten": statistics.overwritten,
     });
-    if let (ApplicationReceiver::Loopback(_), Some(fields)) =
-        (application.receiver, object.as_object_mut())
-    {
+    let Some(fields) = object.as_object_mut() else {
+        return Value::Null;
+    };
+    let receivers = application.receiver.nodes();
+    if receivers.len() > 1 {
+        let each = receivers.iter().zip(each_counters(statistics));
+        let each = each.map(|(node, counters)| {
+            let node = scenario.nodes.get(node.0).map(|node| node.name.as_str());
+            json!({ "node": node, "counters": of_counters(counters) })
+        });
+        fields.insert("subscribers".to_owned(), each.collect());
+    }
+    if application.receiver.loopback().is_some() {
         let kinds = [
             ("round_trip", &statistics.round_trip),
             (
@@ -102,6 +107,19 @@ fn of_application(scenario: &Scenario, results: &Results, id: ApplicationIndex) 
         fields.extend(kinds.map(|(name, delays)| (name.to_owned(), of_delays(delays))));
     }
     object
+}
+
+/// Returns the counters of each receiver.
+fn each_counters(statistics: &ApplicationStatistics) -> impl Iterator<Item = &Counters> {
+    std::iter::once(&statistics.counters).chain(&statistics.further)
+}
+
+fn of_counters(counters: &Counters) -> Value {
+    json!({
+        "missed": counters.missed,
+        "repeated": counters.repeated,
+        "out_of_order": counters.out_of_order,
+    })
 }
 
 fn of_flow(scenario: &Scenario, flow: &Flow, statistics: &FlowStatistics) -> Value {
@@ -116,7 +134,7 @@ fn of_flow(scenario: &Scenario, flow: &Flow, statistics: &FlowStatistics) -> Val
     json!({
         "name": scenario.flow_name(flow.source),
         "kind": match flow.source {
-            FlowSource::Publish(_) => "publish",
+            FlowSource::Publish(_) | FlowSource::Branch(..) => "publish",
             FlowSource::Return(_) => "return",
             FlowSource::Cross(_) => "cross_traffic",
         },

@@ -2,8 +2,7 @@
 
 use takt_figures::{Column, Report, Table};
 use takt_scenario::{
-    Application, ApplicationIndex, ApplicationReceiver, Flow, FlowSource, Measure, Scenario,
-    ScenarioVariant,
+    Application, ApplicationIndex, Flow, FlowSource, Measure, Scenario, ScenarioVariant,
 };
 use takt_sim::{Delays, DropRates, Extremes, FlowStatistics, Results, RunOptions, Summary, Time};
 use takt_statistics::Quantile;
@@ -80,7 +79,7 @@ impl Sections<'_> {
             return;
         };
         self.begin(&application.name);
-        let is_loopback = matches!(application.receiver, ApplicationReceiver::Loopback(_));
+        let is_loopback = application.receiver.loopback().is_some();
         if is_loopback && self.measured(Measure::RoundTripTime) {
             self.round_trip("wire round trip", &statistics.round_trip);
             let from_first_bit = &statistics.round_trip_from_first_bit;
@@ -94,17 +93,26 @@ impl Sections<'_> {
             self.summary("wire round trip jitter", &statistics.round_trip.jitter);
         }
         let flows = scenario.flows().iter().zip(&results.flows);
+        let receivers = application.receiver.nodes();
         for (flow, statistics) in flows.filter(|(flow, _)| is_of(flow, id)) {
-            let back = matches!(flow.source, FlowSource::Return(_));
-            let way = if back { "one way back" } else { "one way" };
-            self.way(way, flow, statistics);
+            let to = scenario
+                .ports
+                .get(flow.ports.last().map_or(0, |port| port.0));
+            let to = to.and_then(|port| scenario.nodes.get(port.to.0));
+            match (flow.source, to) {
+                (FlowSource::Return(_), _) => self.way("one way back", flow, statistics),
+                (_, Some(node)) if receivers.len() > 1 => {
+                    self.way(&format!("one way to {}", node.name), flow, statistics);
+                }
+                _ => self.way("one way", flow, statistics),
+            }
         }
         if self.measured(Measure::Drops) {
             let drops = drops(scenario, results, id, is_loopback);
             self.table.text(format!("  drops  {drops}"));
         }
         if self.measured(Measure::Counters) {
-            let counters = &statistics.counters;
+            let counters = statistics.all_counters();
             self.table.text(format!(
                 "  counters  missed {}, repeated {}, out of order {}",
                 counters.missed, counters.repeated, counters.out_of_order
@@ -162,7 +170,7 @@ impl Sections<'_> {
 }
 
 fn is_of(flow: &Flow, application: ApplicationIndex) -> bool {
-    matches!(flow.source, FlowSource::Publish(id) | FlowSource::Return(id) if id == application)
+    flow.source.application() == Some(application)
 }
 
 fn drops(

@@ -9,7 +9,14 @@ use crate::{explain, output};
 
 pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
     let ports = ports::ports(&arguments.port)?;
-    let options = ports::options(&arguments.port);
+    let mut options = ports::options(&arguments.port);
+    if arguments.bridge.is_some() && ports.inputs.iter().all(|input| input.groups.is_empty()) {
+        let help = "Only a port of a bridge to several subscribers, or to a written `group`, has such commands: leave out --bridge.";
+        let message =
+            "no planned port forwards messages to several subscribers or to a written group";
+        return Err(explain::with_help(message, help));
+    }
+    options.bridge.clone_from(&arguments.bridge);
     if let Some(path) = &arguments.svg {
         if ports.picture.ports.is_empty() {
             let help = "Only taprio has gates: choose such a discipline, for example with --field discipline=taprio.";
@@ -61,7 +68,7 @@ fn object(plan: &PortPlan) -> Value {
         .into_iter()
         .chain(takt_tsn::filter_commands(plan));
     let derivations = plan.derivations.iter();
-    json!({
+    let mut object = json!({
         "port": plan.port,
         "node": plan.node,
         "interface": plan.interface,
@@ -73,5 +80,11 @@ fn object(plan: &PortPlan) -> Value {
         "commands": commands.map(|command| command.to_string()).collect::<Vec<_>>(),
         "derivations": derivations.map(|it| json!({"number": it.number, "origin": it.origin})).collect::<Vec<_>>(),
         "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+    });
+    if let (false, Some(fields)) = (plan.groups.is_empty(), object.as_object_mut()) {
+        let commands = takt_tsn::group_commands(plan);
+        let commands: Vec<String> = commands.iter().map(ToString::to_string).collect();
+        fields.insert("group_commands".to_owned(), commands.into());
+    }
+    object
 }

@@ -282,6 +282,7 @@ pub(super) fn options(arguments: &TsnPortArguments) -> PlanOptions {
         gate_list_length: arguments.gate_list_length,
         queues: arguments.queues,
         vlan_interfaces: arguments.vlan_interfaces,
+        bridge: None,
         kernel: None,
     }
 }

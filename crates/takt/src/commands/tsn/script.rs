@@ -65,6 +65,14 @@ fn classes(plan: &PortPlan) -> Vec<String> {
     if !vlans.is_empty() {
         lines.push(format!("# VLAN {}", vlans.join(" ")));
     }
+    let groups = plan.groups.iter().map(|group| {
+        format!(
+            "# group {}: {}",
+            group.address,
+            group.applications.join(", ")
+        )
+    });
+    lines.extend(groups);
     lines
 }
 

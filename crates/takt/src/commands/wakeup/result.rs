@@ -1,7 +1,10 @@
 //! Result of a measurement: a table for people, or objects for programs.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use takt_figures::{Column, Table};
+use takt_rt::priority::Policy;
 use takt_statistics::{Quantile, TimeHistogram};
 use takt_wakeup::ThreadResult;
 
@@ -17,13 +20,21 @@ const QUANTILES: [(Quantile, &str, &str); 5] = [
     (Quantile::P99_999, "p99.999", "p99999Ns"),
 ];
 
-/// Name of the setting of the priority.
-const POLICY: &str = "SCHED_FIFO";
-
-/// Returns a quantile of the latencies, in nanoseconds. The histogram rounds it up, but not above the longest one.
-fn quantile_of(thread: &ThreadResult, quantile: Quantile) -> u64 {
+/// Returns a quantile of the latencies, in nanoseconds; `None` without wake-ups. The histogram rounds it up, but not above the longest
+/// one.
+fn quantile_of(thread: &ThreadResult, quantile: Quantile) -> Option<u64> {
     let nanos = thread.latencies.quantile(quantile);
-    nanos.min(thread.longest_nanos)
+    longest_of(thread).map(|longest| nanos.min(longest))
+}
+
+/// Returns the longest latency, in nanoseconds; `None` without wake-ups.
+fn longest_of(thread: &ThreadResult) -> Option<u64> {
+    (thread.latencies.count() > 0).then_some(thread.longest_nanos)
+}
+
+/// Returns the real-time priority that a thread had; `None` if it had none.
+fn priority_of(thread: &ThreadResult) -> Option<u8> {
+    thread.policy.and_then(Policy::priority)
 }
 
 /// Result of a measurement.
@@ -44,14 +55,14 @@ impl Results<'_> {
     pub(super) fn description(&self) -> String {
         let cores = self.threads.iter().filter_map(|it| it.core);
         let cores: takt_rt::affinity::Cores = cores.collect();
-        let refused = self.threads.iter().filter(|it| self.priority(it).is_none());
-        let priority = match refused.count() {
-            0 => format!("priority {}", self.arguments.priority),
+        let priorities = || self.threads.iter().map(priority_of);
+        let different: BTreeSet<u8> = priorities().flatten().collect();
+        let different: Vec<String> = different.iter().map(u8::to_string).collect();
+        let priority = format!("priority {}", different.join(" and "));
+        let priority = match priorities().filter(Option::is_none).count() {
+            0 => priority,
             all if all == self.threads.len() => "no real-time priority".to_owned(),
-            some => format!(
-                "priority {}, refused on {some} cores",
-                self.arguments.priority
-            ),
+            some => format!("{priority}, refused on {some} cores"),
         };
         format!(
             "takt wakeup: core {cores}, {priority}, interval {:?}, {} wake-ups",
@@ -61,13 +72,6 @@ impl Results<'_> {
                 .map(|it| it.latencies.count())
                 .sum::<u64>(),
         )
-    }
-
-    /// Returns the priority of a thread; `None` if it was not permitted.
-    fn priority(&self, thread: &ThreadResult) -> Option<u8> {
-        let mut settings = thread.preparations.iter();
-        let is_refused = settings.any(|it| it.setting == POLICY && it.problem.is_some());
-        (!is_refused).then_some(self.arguments.priority)
     }
 
     pub(super) fn print(&self) {
@@ -96,7 +100,7 @@ impl Results<'_> {
     fn print_object(&self, thread: &ThreadResult) {
         let mut object = json!({
             "core": thread.core,
-            "priority": self.priority(thread),
+            "priority": priority_of(thread),
             "intervalNs": u64::try_from(self.arguments.interval.as_nanos()).unwrap_or(u64::MAX),
             "wakeUps": thread.latencies.count(),
             "overruns": thread.overruns,
@@ -106,8 +110,8 @@ impl Results<'_> {
             ((*key).to_owned(), nanos.into())
         });
         let others = json!({
-            "meanNs": thread.latencies.mean(),
-            "maxNs": thread.longest_nanos,
+            "meanNs": longest_of(thread).map(|_| thread.latencies.mean()),
+            "maxNs": longest_of(thread),
             "settings": thread.preparations.iter().map(|it| json!({
                 "setting": it.setting,
                 "problem": it.problem,
@@ -118,7 +122,10 @@ impl Results<'_> {
     }
 
     fn print_table(&self) {
-        let micros = |nanos: u64| format!("{:.1}", nanos as f64 / 1000.0);
+        let micros = |nanos: Option<u64>| match nanos {
+            Some(nanos) => format!("{:.1}", nanos as f64 / 1000.0),
+            None => "\u{2013}".to_owned(),
+        };
         let columns = [
             Column::text("core"),
             Column::number("wake-ups"),
@@ -136,7 +143,7 @@ impl Results<'_> {
             let counts = counts.map(|count| count.to_string());
             let quantiles = QUANTILES.iter();
             let quantiles = quantiles.map(|(quantile, ..)| quantile_of(thread, *quantile));
-            let times = quantiles.chain([thread.longest_nanos]).map(micros);
+            let times = quantiles.chain([longest_of(thread)]).map(micros);
             table.row(std::iter::once(core).chain(counts).chain(times));
         }
         output::lines(table.lines(takt_figures::width()));
@@ -158,7 +165,7 @@ mod tests {
         arguments: WakeUpArguments,
     }
 
-    fn thread(problem: Option<&str>) -> ThreadResult {
+    fn thread(policy: Policy) -> ThreadResult {
         let mut latencies = TimeHistogram::of_a_minute();
         latencies.record(25_901);
         ThreadResult {
@@ -167,39 +174,50 @@ mod tests {
             longest_nanos: 25_901,
             overruns: 0,
             preparations: vec![Preparation {
-                setting: POLICY,
-                problem: problem.map(str::to_owned),
+                setting: "SCHED_FIFO",
+                problem: None,
             }],
+            policy: Some(policy),
         }
     }
 
     #[test]
     fn no_quantile_is_longer_than_the_longest_latency() {
-        let thread = thread(None);
-        assert!(thread.latencies.quantile(Quantile::P99) > thread.longest_nanos);
-        assert_eq!(quantile_of(&thread, Quantile::P99), thread.longest_nanos);
+        let thread = thread(Policy::Other);
+        let longest = thread.longest_nanos;
+        assert!(thread.latencies.quantile(Quantile::P99) > longest);
+        assert_eq!(quantile_of(&thread, Quantile::P99), Some(longest));
     }
 
-    /// The file of a scenario had the priority that was refused.
     #[test]
-    fn a_refused_priority_is_not_told() {
+    fn a_thread_without_wake_ups_has_no_latencies() {
+        let silent = ThreadResult {
+            latencies: TimeHistogram::of_a_minute(),
+            longest_nanos: 0,
+            ..thread(Policy::Other)
+        };
+        assert_eq!(quantile_of(&silent, Quantile::MIN), None);
+        assert_eq!(longest_of(&silent), None);
+    }
+
+    /// The file of a scenario had the priority of the arguments, which may be refused.
+    #[test]
+    fn the_priority_is_that_of_the_threads() {
         let Ok(command) = Command::try_parse_from(["takt", "--priority", "70"]) else {
             panic!("the arguments are valid");
         };
-        for (problem, priority, text) in [
-            (None, Some(70), "core 1, priority 70, interval"),
-            (
-                Some("not permitted"),
-                None,
-                "core 1, no real-time priority,",
-            ),
+        let (fifo, other) = (Policy::Fifo(70), Policy::Other);
+        for (policies, text) in [
+            ([fifo, fifo], ", priority 70, interval"),
+            ([other, other], ", no real-time priority, interval"),
+            ([other, fifo], ", priority 70, refused on 1 cores, interval"),
+            ([fifo, Policy::Fifo(30)], ", priority 30 and 70, interval"),
         ] {
-            let threads = [thread(problem)];
+            let threads = policies.map(thread);
             let results = Results {
                 arguments: &command.arguments,
                 threads: &threads,
             };
-            assert_eq!(results.priority(&threads[0]), priority);
             let description = results.description();
             assert!(description.contains(text), "{description}");
         }
