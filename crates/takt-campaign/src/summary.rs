@@ -195,7 +195,7 @@ impl Group {
     }
 }
 
-/// Returns the usual quantities: means, greatest values and bounds of round trips, or else of ways. Captures of uml have the first bit, so
+/// Returns the usual quantities: means, greatest values and bounds of round trips, and of ways to Subscribers. Captures of uml have the first bit, so
 /// with rows of it there are those from the first bit, too.
 fn usual(known: &[String], is_of_uml: bool) -> Vec<String> {
     let of_kind = |kind: &str| -> Vec<String> {
@@ -207,10 +207,33 @@ fn usual(known: &[String], is_of_uml: bool) -> Vec<String> {
         let is_wanted = |name: &&String| ends.iter().any(|end| name.ends_with(end.as_str()));
         known.iter().filter(is_wanted).cloned().collect()
     };
-    match of_kind("round_trip") {
-        round_trips if !round_trips.is_empty() => round_trips,
-        _ => of_kind("one_way"),
+    let round_trips = of_kind("round_trip");
+    let mut ways = of_kind("one_way");
+    if !round_trips.is_empty() {
+        // Applications with Subscribers have no round trips.
+        ways.retain(|name| is_to_subscriber(known, name));
     }
+    known
+        .iter()
+        .filter(|name| round_trips.contains(name) || ways.contains(name))
+        .cloned()
+        .collect()
+}
+
+/// Returns true for a quantity of a way to a Subscriber: the only one of its application, or one of several.
+fn is_to_subscriber(known: &[String], quantity: &str) -> bool {
+    let Some((flow, _)) = quantity.rsplit_once(".one_way") else {
+        return false;
+    };
+    let mut applications = known.iter().filter_map(|it| it.strip_suffix(".cycle_ns"));
+    let application = applications.find(|application| {
+        let rest = flow.strip_prefix(application);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" \u{2192} "))
+    });
+    application.is_some_and(|application| {
+        let round_trip = format!("{application}.round_trip");
+        !known.iter().any(|it| it.starts_with(&round_trip))
+    })
 }
 
 #[cfg(test)]
@@ -231,6 +254,18 @@ mod tests {
             ["control.round_trip.mean_ns", "control.round_trip.bound_ns"]
         );
         assert_eq!(usual(&all[2..3], false), ["control.one_way.max_ns"]);
+        // An application with two Subscribers has two ways, and one with a loopback stands beside it.
+        let mixed = known(&[
+            "control.cycle_ns",
+            "control.one_way.max_ns",
+            "control.round_trip.max_ns",
+            "state.cycle_ns",
+            "state \u{2192} panel.one_way.max_ns",
+            "state \u{2192} robot.one_way.max_ns",
+            "video.one_way.max_ns",
+        ]);
+        let expected = [2, 4, 5].map(|index| mixed[index].clone());
+        assert_eq!(usual(&mixed, false), expected);
         let of_uml = known(&["control.round_trip_from_first_bit.mean_ns"]);
         assert_eq!(usual(&of_uml, true), of_uml);
     }

@@ -217,12 +217,33 @@ fn merged(values: &[f64], over: Statistic) -> PaperCell {
 /// Quantities of a row.
 struct Quantities<'a>(&'a CampaignRow);
 
+impl Quantities<'_> {
+    /// Returns words for the quantities that several Subscribers have in place of one.
+    fn of_subscribers(&self, name: &str) -> String {
+        let is_of_one = |known: &str| {
+            let (application, rest) = known.split_once(" \u{2192} ")?;
+            let kind = name.strip_prefix(application)?;
+            (kind.starts_with('.') && rest.ends_with(kind)).then_some(())
+        };
+        let known = self.0.values.keys().map(String::as_str);
+        let known: Vec<String> = known
+            .filter(|known| is_of_one(known).is_some())
+            .map(|known| format!("`{known}`"))
+            .collect();
+        match known.is_empty() {
+            true => String::new(),
+            false => format!("; each Subscriber has its own: {}", known.join(", ")),
+        }
+    }
+}
+
 impl ExpressionCells for Quantities<'_> {
     fn quantity(&self, name: &str) -> Result<f64, Undecided> {
         match self.0.values.get(name) {
             None => Err(Undecided(format!(
-                "the row of backend {} has no {name}",
-                self.0.backend
+                "the row of backend {} has no {name}{}",
+                self.0.backend,
+                self.of_subscribers(name)
             ))),
             // An infinite bound, or a time of no message.
             Some(Value::Null) if self.0.backend == CampaignBackend::Bounds.name() => {

@@ -292,6 +292,50 @@ pub fn rows_of_netns_are_measured() {
     campaign.has_ended("out", &BTreeSet::new());
 }
 
+/// A Publisher and two Subscribers at a bridge.
+const SUBSCRIBERS: &str = r#"version = 1
+nodes = [{ name = "host1" }, { name = "host2" }, { name = "host3" }, { name = "bridge1", kind = "bridge" }]
+links = [
+    { ends = ["host1", "bridge1"], rate = "1 Gbit/s" },
+    { ends = ["host2", "bridge1"], rate = "1 Gbit/s" },
+    { ends = ["host3", "bridge1"], rate = "1 Gbit/s" },
+]
+[[applications]]
+name = "control"
+publisher = "host1"
+subscribers = ["host2", "host3"]
+cycle = "2 ms"
+payload = "100 B"
+"#;
+
+pub fn each_subscriber_on_netns_has_quantities() {
+    let campaign = Campaign::new(SUBSCRIBERS, "netns\", \"simulate", ONE, ON_THE_HOST);
+    campaign.run("out", &[]);
+    let rows = campaign.rows("out");
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        assert_eq!(number(row, "control.messages.published"), MESSAGES);
+        let counts = ["missed", "repeated", "out_of_order"];
+        let of = |name: &str, count: &str| number(row, &format!("{name}.messages.{count}"));
+        let flows = ["control \u{2192} host2", "control \u{2192} host3"];
+        for name in flows {
+            assert_eq!(of(name, "published"), MESSAGES, "{row}");
+            assert!(of(name, "lost") <= MESSAGES, "{row}");
+            assert!(number(row, &format!("{name}.one_way.median_ns")) > 0.0);
+            assert!(number(row, &format!("{name}.frames.received")) > 0.0);
+        }
+        for count in counts {
+            let sum: f64 = flows.iter().map(|name| of(name, count)).sum();
+            assert_eq!(of("control", count), sum, "{row}");
+        }
+        // Subscribers send nothing back, and none of them stands for both.
+        let values = row["values"].as_object().unwrap();
+        let mut names = values.keys();
+        assert!(!names.any(|it| it.contains("(return)") || it.starts_with("control.one_way")));
+    }
+    campaign.has_ended("out", &BTreeSet::new());
+}
+
 pub fn a_killed_run_on_netns_goes_on() {
     // Long enough to be killed in each stage.
     let campaign = Campaign::new(

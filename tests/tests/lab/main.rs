@@ -200,6 +200,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             campaign::rows_of_netns_are_measured,
         );
         add(
+            "campaign::each_subscriber_on_netns_has_quantities",
+            campaign::each_subscriber_on_netns_has_quantities,
+        );
+        add(
             "campaign::a_killed_run_on_netns_goes_on",
             campaign::a_killed_run_on_netns_goes_on,
         );

@@ -1,6 +1,7 @@
 //! Quantities of a run of the lab, from its traces and captures. They have the names of the simulated ones that begin and end at the same
 //! places.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -30,23 +31,35 @@ pub(crate) fn of_run(
         trim,
         synchronized: case.synchronized,
     };
-    let applications = scenario.applications.iter().enumerate();
-    for (index, application) in applications {
-        let mut runs = case.applications.iter();
-        let Some(run) = runs.find(|it| it.name == application.name) else {
+    // Each receiver has files of its own.
+    let mut received = BTreeMap::<ApplicationIndex, Vec<ReceivedMessages>>::new();
+    for flow in scenario.flows() {
+        let (FlowSource::Publish(index) | FlowSource::Branch(index, _)) = flow.source else {
             continue;
         };
+        let name = scenario.flow_name(flow.source);
+        let mut runs = case.applications.iter();
+        let run = runs.find(|it| it.name == name);
+        let run = run.ok_or_else(|| {
+            CampaignLabError::Run(format!("the run has no files of the messages {name}"))
+        })?;
         let analysis = analysis(directory, run, &options)?;
-        let index = ApplicationIndex(index);
-        of_application(&mut quantities, &application.name, &analysis);
+        let of_one = of_receiver(&mut quantities, &name, &analysis, run.one_way);
+        received.entry(index).or_default().push(of_one);
+        let back = FlowSource::Return(index);
         let ways = [
-            (FlowSource::Publish(index), TracePoint::T2, TracePoint::T3),
-            (FlowSource::Return(index), TracePoint::T6, TracePoint::T7),
+            (flow.source, TracePoint::T2, TracePoint::T3),
+            (back, TracePoint::T6, TracePoint::T7),
         ];
-        for (source, from, to) in ways {
+        for (source, from, to) in ways.into_iter().take(if run.one_way { 1 } else { 2 }) {
             let name = scenario.flow_name(source);
             of_way(&mut quantities, &name, &analysis, from, to);
         }
+    }
+    for (index, of_receivers) in received.iter().filter(|(_, of)| of.len() > 1) {
+        let application = scenario.applications.get(index.0);
+        let name = application.map_or("", |it| it.name.as_str());
+        of_all_receivers(&mut quantities, name, of_receivers);
     }
     for flow in &record.cross_traffic {
         let lost = flow.sent.saturating_sub(flow.received);
@@ -80,20 +93,42 @@ fn from_stamp(analysis: &RunAnalysis) -> &'static str {
     }
 }
 
-fn of_application(quantities: &mut Quantities, name: &str, analysis: &RunAnalysis) {
+/// Counts of the messages to a receiver, as it has seen them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ReceivedMessages {
+    published: Option<u64>,
+    missed: Option<u64>,
+    repeated: Option<u64>,
+    out_of_order: Option<u64>,
+}
+
+/// Adds the quantities of an application's messages to one receiver, and returns the counts. A Subscriber has no round trips.
+fn of_receiver(
+    quantities: &mut Quantities,
+    name: &str,
+    analysis: &RunAnalysis,
+    one_way: bool,
+) -> ReceivedMessages {
     let counters = |point| {
         let mut points = analysis.points.iter();
         points.find(|it| it.point == point).map(|it| it.counters)
     };
-    let (sent, back) = (counters(TracePoint::T1), counters(TracePoint::T8));
-    let mut count = |quantity: &str, count: Option<u64>| {
-        quantities.insert(format!("{name}.messages.{quantity}"), count.into());
+    let taken = match one_way {
+        true => TracePoint::T4,
+        false => TracePoint::T8,
     };
-    count("published", sent.map(|it| it.messages));
-    count("lost", analysis.lost());
-    count("missed", back.map(|it| it.missed));
-    count("repeated", back.map(|it| it.repeated));
-    count("out_of_order", back.map(|it| it.reordered));
+    let (sent, taken) = (counters(TracePoint::T1), counters(taken));
+    let messages = ReceivedMessages {
+        published: sent.map(|it| it.messages),
+        missed: taken.map(|it| it.missed),
+        repeated: taken.map(|it| it.repeated),
+        out_of_order: taken.map(|it| it.reordered),
+    };
+    count(quantities, name, "lost", analysis.lost());
+    messages.add(quantities, name);
+    if one_way {
+        return messages;
+    }
     let kind = format!("round_trip{}", from_stamp(analysis));
     interval(
         quantities,
@@ -110,6 +145,33 @@ fn of_application(quantities: &mut Quantities, name: &str, analysis: &RunAnalysi
         analysis,
         (TracePoint::T1, TracePoint::T8),
     );
+    messages
+}
+
+/// Adds the counts of all receivers together, as in simulations. Lost messages are those of each receiver only: a run does not tell
+/// whether two of them have lost the same frame.
+fn of_all_receivers(quantities: &mut Quantities, name: &str, receivers: &[ReceivedMessages]) {
+    let sum = |of: fn(&ReceivedMessages) -> Option<u64>| receivers.iter().map(of).sum();
+    let all = ReceivedMessages {
+        published: receivers.iter().find_map(|it| it.published),
+        missed: sum(|it| it.missed),
+        repeated: sum(|it| it.repeated),
+        out_of_order: sum(|it| it.out_of_order),
+    };
+    all.add(quantities, name);
+}
+
+impl ReceivedMessages {
+    fn add(&self, quantities: &mut Quantities, name: &str) {
+        count(quantities, name, "published", self.published);
+        count(quantities, name, "missed", self.missed);
+        count(quantities, name, "repeated", self.repeated);
+        count(quantities, name, "out_of_order", self.out_of_order);
+    }
+}
+
+fn count(quantities: &mut Quantities, name: &str, quantity: &str, count: Option<u64>) {
+    quantities.insert(format!("{name}.messages.{quantity}"), count.into());
 }
 
 fn of_way(

@@ -10,5 +10,6 @@ pub(crate) mod folder;
 mod interrupts;
 mod lab;
 mod plans;
+mod receivers;
 mod repeats;
 mod shares;

@@ -253,6 +253,26 @@ fn settings_of_several_cases_are_no_cell() {
     }
 }
 
+/// No Subscriber stands for all of them.
+#[test]
+fn quantities_of_several_subscribers_are_no_quantity_of_the_application() {
+    let element = element();
+    let mut rows = usual();
+    rows[0].values.remove("control.round_trip.mean_ns");
+    for host in ["host2", "host3"] {
+        let name = format!("control \u{2192} {host}.round_trip.mean_ns");
+        rows[0].values.insert(name, json!(1.0));
+    }
+    let rows: Vec<&CampaignRow> = rows.iter().collect();
+    let tables = PaperTable::of(&element, &rows);
+    let PaperCell::Missing(reason) = &tables[0].cells[0][0] else {
+        panic!("{:?}", tables[0].cells[0][0]);
+    };
+    let expected = "the row of backend simulate has no control.round_trip.mean_ns; each Subscriber has its own: \
+                    `control \u{2192} host2.round_trip.mean_ns`, `control \u{2192} host3.round_trip.mean_ns`";
+    assert_eq!(reason, expected);
+}
+
 #[test]
 fn no_message_is_no_agreement() {
     let mut rows = usual();

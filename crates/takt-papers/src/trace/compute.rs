@@ -121,7 +121,9 @@ impl TracedCase {
         Simulation::new(&scenario, options).run(&mut observer);
         let (mut values, curves) = match trace.kind {
             TraceKind::Spacing => spacing::traced(&scenario, &observer.frames),
-            TraceKind::Positions => positions::traced(&scenario, &observer.frames, trace.period),
+            TraceKind::Positions => {
+                positions::traced(&scenario, port, &observer.frames, trace.period)
+            }
             TraceKind::Credit => {
                 let traced = credit::traced(&scenario, port, &observer.frames);
                 traced.ok_or_else(|| wrong("the class of the application has no shaper there"))?

@@ -1,7 +1,7 @@
 //! Inter-frame spacing: its distribution, and the share that is off the cycle.
 
 use serde_json::Map;
-use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
+use takt_scenario::{ApplicationIndex, Scenario};
 
 use super::curve::{TraceCurve, Traced, application, thinned};
 use super::observer::ObservedFrame;
@@ -9,11 +9,11 @@ use super::observer::ObservedFrame;
 /// Difference from the cycle from which on a spacing is off it, in picoseconds.
 const OFF: i64 = 1_000_000;
 
-/// Returns the spacing of the first application's frames, there or back.
+/// Returns the spacing of the first application's frames, there or back. A frame to several Subscribers passes a port once.
 pub(super) fn traced(scenario: &Scenario, frames: &[ObservedFrame]) -> Traced {
     let first = ApplicationIndex(0);
-    let ways = [FlowSource::Publish(first), FlowSource::Return(first)];
-    let arrived = frames.iter().filter(|it| ways.contains(&it.source));
+    let arrived = frames.iter();
+    let arrived = arrived.filter(|it| it.source.application() == Some(first));
     let arrived: Vec<i64> = arrived.map(|it| it.arrived).collect();
     let pairs = arrived.windows(2);
     let mut spacings: Vec<i64> = pairs.map(|pair| pair[1] - pair[0]).collect();

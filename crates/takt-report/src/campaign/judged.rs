@@ -32,6 +32,7 @@ pub(super) struct JudgedCase {
 /// Values of all rows that requirements are about.
 #[derive(Debug)]
 pub(crate) struct JudgedRows {
+    /// Names of applications, and of the flows of those that have several Subscribers: each Subscriber is judged for itself.
     applications: Vec<String>,
     requirements: Vec<Requirement>,
     pub(super) cases: Vec<JudgedCase>,
@@ -59,6 +60,18 @@ impl JudgedRows {
                 applications.push(name.to_owned());
             }
         }
+        let mut flows: Vec<String> = Vec::new();
+        for name in known {
+            let Some((flow, _)) = name.rsplit_once(".one_way") else {
+                continue;
+            };
+            let mut publishers = applications.iter();
+            let is_branch = publishers.any(|it| is_to_one_of_several(flow, it));
+            if is_branch && !applications.iter().chain(&flows).any(|it| it == flow) {
+                flows.push(flow.to_owned());
+            }
+        }
+        applications.append(&mut flows);
         Self {
             applications,
             requirements: requirements.to_vec(),
@@ -81,6 +94,11 @@ impl JudgedRows {
                 continue;
             }
             for application in &self.applications {
+                // Sums over all Subscribers tell nothing about one of them.
+                let mut quantities = row.values.keys();
+                if quantities.any(|quantity| is_to_one_of_several(quantity, application)) {
+                    continue;
+                }
                 for criterion in requirement.criteria {
                     let Some(found) = value(criterion, row, application) else {
                         continue;
@@ -126,6 +144,12 @@ impl JudgedRows {
             }
         }
     }
+}
+
+/// Returns true for the name of an application's flow to one of several Subscribers, or of a quantity of such a flow.
+fn is_to_one_of_several(name: &str, application: &str) -> bool {
+    let rest = name.strip_prefix(application);
+    rest.is_some_and(|rest| rest.starts_with(" \u{2192} "))
 }
 
 /// Returns true if a requirement is stated for the network of a row, as far as its settings tell.

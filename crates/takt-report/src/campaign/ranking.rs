@@ -286,6 +286,39 @@ mod tests {
         }
     }
 
+    /// The worst Subscriber counts, and the application itself has no value of its own.
+    #[test]
+    fn each_subscriber_is_judged() {
+        let flows = ["control \u{2192} host2", "control \u{2192} host3"];
+        let mut known = vec!["control.cycle_ns".to_owned()];
+        known.extend(flows.map(|flow| format!("{flow}.one_way.max_ns")));
+        let mut row = bound("a.toml", "1", None);
+        row.backend = "simulate".to_owned();
+        row.values.remove("control.one_way.bound_ns");
+        row.values
+            .insert("control.messages.missed".to_owned(), json!(3));
+        for (flow, number) in flows.into_iter().zip([1, 2]) {
+            let mut value =
+                |quantity: &str, value| row.values.insert(format!("{flow}.{quantity}"), value);
+            value("one_way.max_ns", json!(10_000 * number));
+            value("messages.missed", json!(number));
+        }
+        let mut judged = JudgedRows::new(&known, &Requirement::ALL);
+        judged.add(&row);
+        let mut names: Vec<&str> = judged
+            .cases
+            .iter()
+            .map(|it| it.application.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, flows);
+        let mut found = judged.cases.iter();
+        let found =
+            found.find(|it| it.application == flows[1] && it.quantity == "longest delay, one way");
+        assert_eq!(found.unwrap().mean.estimate().unwrap().value, 20.0);
+    }
+
     #[test]
     fn an_infinite_bound_is_the_worst_one() {
         let known = ["control.cycle_ns".to_owned()];
