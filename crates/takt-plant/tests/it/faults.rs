@@ -241,7 +241,7 @@ fn a_stated_payload_is_that_of_each_message() {
     let second = "[[connections.writer_groups.data_set_writers]]\ndata_set_writer_id = 2\ndata_set_name = \"Data\"\n";
     let writer = format!("{WRITER}{second}");
     let uadp = "uadp = { publishing_offset = [\"200us\"] }";
-    let plant = with_entry("name = \"Fast\"\npayload = \"300 B\"");
+    let plant = with_entry("name = \"Fast\"\npayload = \"1200 B\"");
     for (settings, data_type, messages) in [
         (
             "json = { network_message_content_mask = [\"NetworkMessageHeader\", \"DataSetMessageHeader\", \"SingleDataSetMessage\"] }",
@@ -271,7 +271,7 @@ fn a_stated_payload_is_that_of_each_message() {
         );
         let made = made(&plant, &[("a.toml", &text), ("b.toml", READER)]).unwrap();
         let payloads: Vec<u32> = made.flows.iter().map(|it| it.payload).collect();
-        assert_eq!(payloads, vec![300; messages], "{settings} {data_type}");
+        assert_eq!(payloads, vec![1200; messages], "{settings} {data_type}");
     }
 }
 
@@ -317,7 +317,8 @@ fn an_entry_changes_one_writer_group() {
     let (_, connection) = WRITER.split_once("[[connections]]").unwrap();
     let other = connection
         .replace("name = \"Out\"", "name = \"Other\"")
-        .replace("writer_group_id = 1", "writer_group_id = 2");
+        .replace("writer_group_id = 1", "writer_group_id = 2")
+        .replace("data_set_writer_id = 1", "data_set_writer_id = 2");
     let text = format!("{WRITER}[[connections]]{other}");
     let files = [("a.toml", text.as_str()), ("b.toml", READER)];
     let error = made(&with_entry("name = \"Fast\"\nleft_out = true"), &files).unwrap_err();
