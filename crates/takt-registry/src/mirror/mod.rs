@@ -45,6 +45,7 @@ pub use options::{MirrorOptions, MirrorOptionsError};
 use crate::forwarding::Upstream;
 use crate::forwarding::{Gateway, Naming};
 use crate::rules::Rules;
+use budget::MirrorMemory;
 use copy::Copy;
 use follower::Follower;
 use live::LiveValues;
@@ -63,13 +64,16 @@ pub(crate) struct Mirrors {
 }
 
 impl Mirrors {
-    /// Adds a folder for each mirror. `client` has the options of connections apart from those of a mirror.
+    /// Adds a folder for each mirror. `client` has the options of connections apart from those of a mirror, and `max_memory` is the
+    /// memory budget of the registry in bytes.
     pub(crate) fn new(
         all: &[MirrorOptions],
         space: &Arc<AddressSpace>,
         rules: &Arc<Rules>,
         client: &ClientOptions,
+        max_memory: usize,
     ) -> Result<Self, AddressSpaceError> {
+        let memory = MirrorMemory::of(max_memory);
         let stop = Arc::new(AtomicBool::new(false));
         let registry = rules.providers.space();
         // A namespace of the database without nodes is one of mirrors.
@@ -88,6 +92,7 @@ impl Mirrors {
                 identity: options.identity.clone(),
                 server_uri: options.server_uri.clone(),
                 reverse: options.reverse.clone(),
+                max_memory: memory.answers,
                 security,
                 ..client.clone()
             };
@@ -106,6 +111,7 @@ impl Mirrors {
             followers.push(Follower {
                 options: options.clone(),
                 client,
+                memory,
                 copy,
                 gateway,
                 naming,
