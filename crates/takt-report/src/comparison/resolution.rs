@@ -11,10 +11,6 @@ use super::times::RoundTripKind;
 /// once for each frame: one way over 1, 3 and 7 links is measured 1, 3 and 7 ns longer than it is simulated.
 const READING: i64 = 1;
 
-/// Time by which a timer of the backend `uml` may be late, in nanoseconds. Each link has one. Of 100 to 200 messages, one was 913 or 956
-/// ns late.
-const TIMER: i64 = 1000;
-
 /// Most time that the thread of an end and its kernel take for readings of the virtual clock, in nanoseconds. 13 were found for both ends
 /// of an application round trip, over 1, 3 and 7 links alike.
 const END: i64 = 10;
@@ -90,7 +86,7 @@ impl Resolution {
         let links = i64::try_from(links).unwrap_or(i64::MAX);
         match self.is_virtual {
             true => {
-                let of_links = links.saturating_mul(READING + TIMER);
+                let of_links = links.saturating_mul(READING);
                 rounding.saturating_add(of_links.saturating_add(ends * END))
             }
             false => rounding,
@@ -110,7 +106,7 @@ impl fmt::Display for Resolution {
             write!(
                 f,
                 ", for readings of the virtual clock {READING} ns at each link of the way and {END} ns at each end that a round trip \
-                 passes, and for a late timer {TIMER} ns at each link"
+                 passes"
             )?;
         }
         let of_clocks = match self.clocks {
@@ -186,12 +182,9 @@ mod tests {
             (i64::MAX, None)
         );
         let virtual_time = resolution("uml");
-        assert_eq!(virtual_time.one_way(7), 7008);
-        assert_eq!(virtual_time.round_trip(RoundTripKind::Wire, 14), 14_025);
-        assert_eq!(
-            virtual_time.round_trip(RoundTripKind::Application, 14),
-            14_035
-        );
+        assert_eq!(virtual_time.one_way(7), 8);
+        assert_eq!(virtual_time.round_trip(RoundTripKind::Wire, 14), 25);
+        assert_eq!(virtual_time.round_trip(RoundTripKind::Application, 14), 35);
         assert_eq!(virtual_time.one_way(usize::MAX), i64::MAX);
     }
 }
