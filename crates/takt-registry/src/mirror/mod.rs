@@ -2,6 +2,7 @@
 //!
 //! * [`scan`]: the address space of the server as plain data, browsed within its [`budget`].
 //! * [`copy`]: the nodes at the registry, and their changes; [`attributes`] and [`references`]: parts of that.
+//! * [`deletion`]: the deletion of nodes in steps.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables; [`follower`]: its state; [`values`]: the values;
 //!   [`live`]: those that clients read at the server.
@@ -18,6 +19,7 @@
 mod attributes;
 mod budget;
 mod copy;
+mod deletion;
 mod event_types;
 mod follow;
 mod follower;

@@ -1,9 +1,6 @@
 //! A daemon of the mDNS library, with its thread. It keeps the records of strangers for as long as these want, so it is watched.
 
-use std::thread;
-
 use mdns_sd::{Error, Metrics, Receiver, ServiceDaemon};
-use rustix::process::nice;
 
 /// Texts that a daemon may keep. One has up to 9 kB; a server has one.
 const MAX_TEXTS: i64 = 2_000;
@@ -13,9 +10,6 @@ const MAX_RECORDS: i64 = 10_000;
 
 /// Times at which a daemon wants to look at its records, of 16 bytes: each record that comes adds two, also if it is known.
 const MAX_TIMES: i64 = 200_000;
-
-/// Added to the nice value of the threads: a tenth of the weight of others. The packets of a flood are handled when nobody else needs the processor.
-const NICE: i32 = 10;
 
 /// A daemon that can be asked for the number of its records.
 pub(super) struct Daemon {
@@ -27,20 +21,8 @@ pub(super) struct Daemon {
 impl Daemon {
     /// Starts a daemon on all interfaces of the host.
     pub(super) fn start() -> Result<Self, Error> {
-        // The thread of the library has the nice value of the thread that starts it.
-        let started = thread::scope(|scope| {
-            let thread = thread::Builder::new().spawn_scoped(scope, || {
-                if let Err(error) = nice(NICE) {
-                    tracing::debug!(%error, "the threads of mDNS are as important as others");
-                }
-                ServiceDaemon::new()
-            });
-            let thread = thread.map_err(|error| Error::Msg(error.to_string()))?;
-            let ended = Error::Msg("its thread has ended".to_owned());
-            thread.join().unwrap_or(Err(ended))
-        });
         Ok(Self {
-            library: started?,
+            library: ServiceDaemon::new()?,
             answer: None,
         })
     }
