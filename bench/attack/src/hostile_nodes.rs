@@ -26,7 +26,7 @@ mod attribute {
 
 /// Returns a reference to a node of a Session.
 pub(crate) fn reference(session: u32, number: u32) -> ReferenceDescription {
-    let is_variable = number % VARIABLES == 0;
+    let is_variable = number.is_multiple_of(VARIABLES);
     ReferenceDescription {
         reference_type_id: NodeId::from(ids::ORGANIZES),
         is_forward: true,

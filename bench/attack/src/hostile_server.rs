@@ -166,7 +166,7 @@ impl HostileServer<'_> {
             .get_or_insert_with(Instant::now);
         self.served.borrow_mut().is_over |= begin.elapsed() > SESSION;
         connection.notifications += 1;
-        let large = connection.notifications % SMALL_NOTIFICATIONS == 0;
+        let large = connection.notifications.is_multiple_of(SMALL_NOTIFICATIONS);
         let (count, length) = match large {
             true => (1, LARGE_VALUE),
             false => (NOTIFIED, VALUE),

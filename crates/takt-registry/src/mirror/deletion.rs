@@ -33,7 +33,7 @@ pub(super) fn delete(space: &AddressSpace, nodes: &[NodeId]) -> usize {
 fn references(edit: &Edit<'_>, node: &NodeId) -> usize {
     let view = edit.view();
     view.node(node)
-        .map_or(0, |node| node.references().iter().count())
+        .map_or(0, |node| node.references().len())
 }
 
 #[cfg(test)]
