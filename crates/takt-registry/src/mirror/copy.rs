@@ -13,7 +13,7 @@ use takt_ua::{LocalizedText, NodeId, QualifiedName, ids};
 
 use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests};
 use super::budget;
-use super::deletion::delete;
+use super::deletion::{delete, warn_on_error};
 use super::event_types::declared_fields;
 use super::mirrored::Mirrored;
 use super::options::MirrorOptions;
@@ -338,11 +338,5 @@ impl Copy {
             }
         }
         Ok(())
-    }
-}
-
-pub(super) fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {
-    if let Err(error) = result {
-        tracing::warn!(%node, %error, "the copy of a server could not be changed");
     }
 }

@@ -1,10 +1,9 @@
 //! Deletion of nodes in steps, between which others may change the address space.
 
-use takt_space::{AddressSpace, Edit};
+use takt_space::{AddressSpace, AddressSpaceError, Edit};
 use takt_ua::NodeId;
 
 use super::budget;
-use super::copy::warn_on_error;
 
 /// Deletes nodes, with the references of others to them. Each step holds the lock of the address space for few nodes and
 /// references, also if one node has millions of them. Returns the number of nodes and references of the largest step.
@@ -32,8 +31,14 @@ pub(super) fn delete(space: &AddressSpace, nodes: &[NodeId]) -> usize {
 
 fn references(edit: &Edit<'_>, node: &NodeId) -> usize {
     let view = edit.view();
-    view.node(node)
-        .map_or(0, |node| node.references().len())
+    view.node(node).map_or(0, |node| node.references().len())
+}
+
+/// Logs why a node of the copy could not be changed.
+pub(super) fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {
+    if let Err(error) = result {
+        tracing::warn!(%node, %error, "the copy of a server could not be changed");
+    }
 }
 
 #[cfg(test)]
