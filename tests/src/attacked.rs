@@ -76,6 +76,26 @@ impl Server {
         Self::start_with(sandbox, kind, limit, &[])
     }
 
+    /// Starts a server with the limits and options that an attack needs.
+    ///
+    /// # Panics
+    /// If it does not begin to serve.
+    #[must_use]
+    pub fn start_for(sandbox: &Sandbox, kind: Kind, attack: Attack) -> Self {
+        let (mirrored, arguments) = match attack {
+            Attack::HostileMirror => {
+                let (port, arguments) = takt_attack::mirror_arguments();
+                (Some(port), arguments)
+            }
+            Attack::Mdns => (None, vec!["--mdns".to_owned()]),
+            _ => (None, Vec::new()),
+        };
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut server = Self::start_with(sandbox, kind, Limit::of(attack), &arguments);
+        server.target.mirrored = mirrored;
+        server
+    }
+
     /// Starts a server with further arguments, and for a Provider its registry.
     ///
     /// # Panics
@@ -129,6 +149,7 @@ impl Server {
                 opc_iox2: format!("opc.iox2://{name}"),
                 runtime_directory: Some(sandbox.runtime_directory()),
                 certificates: Some(sandbox.data_directory().join("pki")),
+                mirrored: None,
             },
         }
     }
@@ -158,7 +179,8 @@ impl Server {
         );
     }
 
-    /// Carries out all attacks, one after the other. The server and its clients have to survive each of them.
+    /// Carries out all attacks that need no server of their own, one after the other. The server and its clients have to survive each
+    /// of them.
     ///
     /// # Panics
     /// If one of them does not survive.
@@ -166,7 +188,8 @@ impl Server {
         let target = self.target();
         let clients = [&target.opc_tcp, &target.opc_iox2]
             .map(|endpoint| AttackObserver::start(&target, endpoint, RATE, false).unwrap());
-        for attack in Attack::ALL {
+        let all = Attack::ALL.iter();
+        for attack in all.filter(|attack| !attack.needs_prepared_server()) {
             let under_way = attack.start(&binary::attacker(), &target, 2).unwrap();
             std::thread::sleep(ATTACK);
             let tally = under_way.finish().unwrap();

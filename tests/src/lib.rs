@@ -30,6 +30,7 @@ pub mod random;
 pub mod sandbox;
 pub mod shifted_clock;
 pub mod tutorial;
+pub mod withstanding;
 
 pub use peer::{Peer, PeerClient, PeerPubSub, PeerServer};
 pub use process::{Finished, Process};

@@ -41,6 +41,8 @@ pub(crate) enum Lost {
     System(#[from] std::io::Error),
     #[error("the process of a client {0}")]
     Child(#[from] ChildError),
+    #[error("the victim {0}")]
+    Victim(&'static str),
 }
 
 impl Lost {

@@ -4,8 +4,8 @@ use crate::channel::{Lost, Way};
 use crate::kind::Attack;
 use crate::target::Attacker;
 use crate::{
-    connections, discovery, events, guesses, history, items, messages, nodes, secured,
-    shared_memory, values, walking,
+    announcements, connections, discovery, events, guesses, history, items, messages, mirrored,
+    nodes, secured, shared_memory, values, walking,
 };
 
 impl Attack {
@@ -18,6 +18,7 @@ impl Attack {
         // These begin after their preparation.
         match self {
             Self::ShmInFlight => return shared_memory::in_flight(attacker, is_under_way),
+            Self::HostileMirror => return mirrored::serve(attacker, is_under_way),
             Self::HistoryReads => return history::read(attacker, is_under_way),
             Self::SecureStorm => return secured::storm(attacker, is_under_way),
             Self::SecureStrangers => return secured::strangers(attacker, is_under_way),
@@ -45,6 +46,7 @@ impl Attack {
             Self::RefreshStorm => events::refresh(attacker),
             Self::RegisterServers => discovery::register(attacker),
             Self::FindServers => discovery::find(attacker),
+            Self::Mdns => announcements::flood(attacker),
             Self::AddNodes => nodes::add_and_delete(attacker, Way::Tcp),
             Self::AddNodesShm => nodes::add_and_delete(attacker, Way::SharedMemory),
             Self::Names => nodes::names(attacker, Way::Tcp),

@@ -65,6 +65,8 @@ attacks! {
     Guesses "guesses" "wrong passwords of a user and of unknown users, from 8 clients at once";
     RegisterServers "register-servers" "RegisterServer2 with names of their own and 1000 URLs, without Session";
     FindServers "find-servers" "FindServers with 50 000 ServerUris, 4 pipelined, without Session";
+    Mdns "mdns" "mDNS: records that never expire, up to 4000 messages a second from 8 addresses";
+    HostileMirror "hostile-mirror" "a mirrored server: references without end, names of 2 kB, large values; it comes and goes";
     HalfOpen "half-open" "900 connections that say nothing";
     HelloOnly "hello-only" "900 connections that say Hello and nothing more";
     ConnectFlood "connect-flood" "connections that are opened and closed";
@@ -93,11 +95,24 @@ impl Attack {
             .find(|attack| attack.name() == name)
     }
 
-    /// Returns true if the attack leaves Subscriptions behind that live for an hour: the server keeps their memory until others need
-    /// it.
+    /// Returns true if the server keeps memory after the attack: Subscriptions that live for an hour, until others need their memory;
+    /// the last copy of a mirrored server; records that others have announced.
     #[must_use]
     pub const fn leaves_memory(self) -> bool {
-        matches!(self, Self::DeadClients)
+        matches!(self, Self::DeadClients | Self::HostileMirror | Self::Mdns)
+    }
+
+    /// Returns true if the attack has no effect on a server that was not started for it: one with a mirror
+    /// ([`mirror_arguments`](crate::mirror_arguments)), or one with `--mdns` in a [network of its own](Self::needs_network).
+    #[must_use]
+    pub const fn needs_prepared_server(self) -> bool {
+        matches!(self, Self::HostileMirror) || self.needs_network()
+    }
+
+    /// Returns true if server, attackers and clients must be in a [`PrivateNetwork`](crate::PrivateNetwork).
+    #[must_use]
+    pub const fn needs_network(self) -> bool {
+        matches!(self, Self::Mdns)
     }
 
     /// Returns true if the attack has no Session. Then the smaller memory budget applies.
@@ -110,6 +125,7 @@ impl Attack {
                 | Self::UnreadEndpoints
                 | Self::RegisterServers
                 | Self::FindServers
+                | Self::Mdns
                 | Self::HalfOpen
                 | Self::HelloOnly
                 | Self::ConnectFlood

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod announcements;
 mod attack_assignment;
 mod channel;
 mod connections;
@@ -18,12 +19,16 @@ mod error;
 mod events;
 mod guesses;
 mod history;
+mod hostile_nodes;
+mod hostile_server;
 mod items;
 mod kind;
 mod messages;
+mod mirrored;
 mod nodes;
 mod observer;
 mod play;
+mod private_network;
 pub mod request;
 mod secured;
 mod shared_memory;
@@ -36,8 +41,10 @@ pub use attack_assignment::ASSIGNMENT;
 pub use error::AttackError;
 pub use guesses::USER;
 pub use kind::Attack;
+pub use mirrored::mirror_arguments;
 pub use observer::{AttackObserver, Observation};
 pub use play::{UnderWay, carry_out};
+pub use private_network::{NEEDS, PrivateNetwork};
 pub use target::{AttackTarget, Tally};
 pub use usage::{Slices, Usage};
 pub use values::serve;

@@ -16,8 +16,9 @@ use crate::target::{AttackTarget, Attacker, Tally};
 /// Longest duration of an attack, even if the process that started it is gone.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Longest time that an attacker may take to begin, and to end.
-const START: Duration = Duration::from_secs(10);
+/// Longest time that an attacker may take to begin, and to end. A mirror looks for its server each second, and after answers that it
+/// cannot use each 20 s.
+const START: Duration = Duration::from_secs(30);
 
 /// Line of an attacker that has begun.
 const READY: &str = "ready";

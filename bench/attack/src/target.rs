@@ -20,6 +20,8 @@ pub struct AttackTarget {
     pub runtime_directory: Option<PathBuf>,
     /// Folder of the server's certificates; attacks on secured channels need it.
     pub certificates: Option<PathBuf>,
+    /// Port of this host at which the server mirrors the attacker ([`mirror_arguments`](crate::mirror_arguments)).
+    pub mirrored: Option<u16>,
 }
 
 impl AttackTarget {

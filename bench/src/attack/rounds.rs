@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use takt_app::{Client, ClientOptions, Endpoint};
-use takt_attack::{Attack, AttackObserver, AttackTarget, Slices, Tally, Usage};
+use takt_attack::{Attack, AttackObserver, AttackTarget, PrivateNetwork, Slices, Usage};
 use takt_statistics::TimeHistogram;
 
 use super::options::Options;
@@ -88,8 +88,31 @@ pub(super) struct Setting<'a> {
     pub(super) interrupted: &'a AtomicBool,
 }
 
-/// Measures second clients beside `attack`. A server that does not survive is part of the result.
+/// Measures second clients beside `attack`. A server that does not survive is part of the result, and so is the reason why an attack
+/// is left out.
 pub(super) fn measure(setting: &Setting<'_>, attack: Attack) -> Result<Row, BenchError> {
+    if !attack.needs_network() {
+        return measure_here(setting, attack);
+    }
+    if let Some(obstacle) = PrivateNetwork::obstacle() {
+        return Ok(Row {
+            error: Some(format!("left out: {obstacle}")),
+            ..Row::new(attack, setting.options.rate)
+        });
+    }
+    // The network is that of a thread, and of everything that it starts.
+    std::thread::scope(|scope| {
+        let measured = scope.spawn(|| {
+            let network = PrivateNetwork::make()?;
+            network.enter()?;
+            measure_here(setting, attack)
+        });
+        let measured = measured.join();
+        measured.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn measure_here(setting: &Setting<'_>, attack: Attack) -> Result<Row, BenchError> {
     let Setting {
         options,
         interrupted,
@@ -108,19 +131,13 @@ pub(super) fn measure(setting: &Setting<'_>, attack: Attack) -> Result<Row, Benc
     let before = Usage::of(victim.id())?;
     Usage::reset_peak(victim.id())?;
     let mut row = Row {
-        attack: attack.name().to_owned(),
-        rate_hz: options.rate,
-        clients: Vec::new(),
         memory_before: before.resident,
         memory_peak: before.resident,
         memory_after: before.resident,
         descriptors_before: before.descriptors,
         descriptors_after: before.descriptors,
         recovered: true,
-        longest_slice: None,
-        slice_limit: None,
-        attackers: Tally::default(),
-        error: None,
+        ..Row::new(attack, options.rate)
     };
     let phases = phases(setting, (attack, &victim, &before), &mut clients, &mut row);
     row.clients = clients.iter().map(Seen::row).collect();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use takt_attack::Tally;
+use takt_attack::{Attack, Tally};
 use takt_figures::number::measured;
 use takt_figures::{Column, Table};
 use takt_statistics::{GoalVerdict, SortedTimes};
@@ -44,6 +44,27 @@ pub struct Row {
     /// Reason why the measurement is not complete, for example the end of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl Row {
+    /// Creates the row of an attack that has not begun.
+    pub(super) fn new(attack: Attack, rate: u32) -> Self {
+        Self {
+            attack: attack.name().to_owned(),
+            rate_hz: rate,
+            clients: Vec::new(),
+            memory_before: 0,
+            memory_peak: 0,
+            memory_after: 0,
+            descriptors_before: 0,
+            descriptors_after: 0,
+            recovered: false,
+            longest_slice: None,
+            slice_limit: None,
+            attackers: Tally::default(),
+            error: None,
+        }
+    }
 }
 
 /// Result of one second client.

@@ -43,6 +43,7 @@ impl Victim {
         command
             .args(["-c", &format!("{few}exec \"$0\" \"$@\"")])
             .arg(program);
+        let mut mirrored = None;
         match attack {
             Attack::LargeValues | Attack::HistoryReads => {
                 command.args(["bench", "attack", "--serve", &name])
@@ -53,6 +54,17 @@ impl Victim {
                 .arg(directory.data())
                 .args(allow_registration(program)),
         };
+        match attack {
+            Attack::HostileMirror => {
+                let (port, arguments) = takt_attack::mirror_arguments();
+                mirrored = Some(port);
+                command.args(arguments);
+            }
+            Attack::Mdns => {
+                command.arg("--mdns");
+            }
+            _ => {}
+        }
         command
             .env("TAKT_RUNTIME_DIR", directory.runtime())
             .env("XDG_STATE_HOME", directory.data());
@@ -73,6 +85,7 @@ impl Victim {
                 opc_iox2: format!("opc.iox2://{name}"),
                 runtime_directory: Some(directory.runtime()),
                 certificates: Some(directory.data().join("pki")),
+                mirrored,
             },
             child,
             _directory: directory,

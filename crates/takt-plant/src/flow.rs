@@ -65,7 +65,7 @@ pub(crate) fn sent_frames(
         let empty = BTreeMap::new();
         let of_group = receivers.readers.get(index).unwrap_or(&empty);
         let listeners = receivers.listeners.get(index).cloned().unwrap_or_default();
-        let nodes = destinations(plant, sent, of_group, listeners, &routes);
+        let nodes = destinations(plant, sent, of_group, listeners, &mut routes);
         let from = sent.instance.node;
         // A frame leaves by one port. A device with several may send it by any of them.
         let mut by_port: BTreeMap<NodeIndex, Vec<Destination>> = BTreeMap::new();
@@ -150,23 +150,31 @@ fn destinations(
     sent: &SentGroup<'_>,
     readers: &BTreeMap<NodeIndex, BTreeSet<usize>>,
     mut listeners: BTreeSet<NodeIndex>,
-    routes: &Routes<'_>,
+    routes: &mut Routes<'_>,
 ) -> Vec<Destination> {
     let from = sent.instance.node;
     let mut reason = "listens at the address, and reads none of these messages";
-    let is_flooded = plant.multicast == PlantMulticast::Flooded || sent.multicast.is_none();
+    listeners.extend(readers.keys());
+    // Bridges forward groups that no port is registered for to all ports by default (IEEE 802.1Q, 8.8.6; bridge(8), `mcast_flood`).
+    let is_unknown = listeners.is_empty();
+    let is_flooded =
+        plant.multicast == PlantMulticast::Flooded || sent.multicast.is_none() || is_unknown;
     if is_multicast(&sent.address) && is_flooded {
         let nodes = plant.network.nodes.iter().enumerate();
         let hosts = nodes.filter(|(_, node)| node.kind == NodeKind::Host);
-        listeners.extend(hosts.map(|(index, _)| NodeIndex(index)));
+        let hosts = hosts.map(|(index, _)| NodeIndex(index));
+        // Other networks do not get them.
+        listeners.extend(hosts.filter(|host| routes.route(from, *host) != Route::Missing));
         reason = match plant.multicast {
             PlantMulticast::Flooded => "gets the frames because multicast is flooded",
+            PlantMulticast::Filtered if is_unknown && sent.multicast.is_some() => {
+                "gets the frames because no device listens: bridges forward such groups to all ports"
+            }
             PlantMulticast::Filtered => {
                 "gets the frames because bridges forward this address to all ports"
             }
         };
     }
-    listeners.extend(readers.keys());
     listeners.remove(&from);
     if listeners.is_empty() {
         // The frames are on the first link all the same.

@@ -5,8 +5,10 @@ use std::net::IpAddr;
 use takt_link::{Address, MacAddress};
 use takt_scenario::GroupAddress;
 use takt_ua::structures::{
-    DataSetReaderDataType, DatagramDataSetReaderTransportDataType,
-    DatagramWriterGroupTransport2DataType, NetworkAddressUrlDataType, WriterGroupDataType,
+    DataSetReaderDataType, DatagramConnectionTransport2DataType,
+    DatagramConnectionTransportDataType, DatagramDataSetReaderTransportDataType,
+    DatagramWriterGroupTransport2DataType, NetworkAddressUrlDataType, PubSubConnectionDataType,
+    WriterGroupDataType,
 };
 use takt_ua::{ExtensionObject, Variant};
 
@@ -51,6 +53,19 @@ pub(crate) fn address_of_reader(
         reader.transport_settings.decode_as().ok();
     let own = own.and_then(|own| address(&own.address));
     own.or_else(|| address(connection))
+}
+
+/// Returns the address at which a connection over UDP announces metadata (OPC 10000-14, 6.4.1.2.1). `None` without one; connections
+/// over other protocols announce nothing.
+pub(crate) fn discovery_address(connection: &PubSubConnectionDataType) -> Option<Address> {
+    if !address(&connection.address)?.is_udp() {
+        return None;
+    }
+    let settings = &connection.transport_settings;
+    let first: Option<DatagramConnectionTransportDataType> = settings.decode_as().ok();
+    let second: Option<DatagramConnectionTransport2DataType> = settings.decode_as().ok();
+    let configured = first.map(|it| it.discovery_address);
+    address(&configured.or(second.map(|it| it.discovery_address))?)
 }
 
 fn address(written: &ExtensionObject) -> Option<Address> {
@@ -126,11 +141,12 @@ pub(crate) fn stays_on_host(address: &Address) -> bool {
     }
 }
 
-/// Returns the bytes between EtherType and message: the headers of IP and UDP.
+/// Returns the bytes between EtherType and message: the headers of IP and UDP. A name may stand for an address of IPv6, whose header
+/// is the longer one.
 pub(crate) fn ip_headers(address: &Address) -> usize {
     match address {
-        Address::Udp { host, .. } if host.parse::<std::net::Ipv6Addr>().is_ok() => 40 + 8,
-        Address::Udp { .. } => 20 + 8,
+        Address::Udp { host, .. } if host.parse::<std::net::Ipv4Addr>().is_ok() => 20 + 8,
+        Address::Udp { .. } => 40 + 8,
         _ => 0,
     }
 }
@@ -220,6 +236,7 @@ mod tests {
             ("opc.udp://239.0.0.1:4840", 28, true, false),
             ("opc.udp://[ff02::1]:4840", 48, true, false),
             ("opc.udp://192.0.2.7:4840", 28, false, false),
+            ("opc.udp://robot.example:4840", 48, false, false),
             ("opc.udp://127.0.0.1:4840", 28, false, true),
             ("opc.iox2://a", 0, false, true),
         ] {

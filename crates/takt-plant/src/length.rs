@@ -25,6 +25,13 @@ pub(crate) struct MessageLength {
     pub(crate) security: usize,
 }
 
+impl MessageLength {
+    /// Returns the length of the longest message with security.
+    pub(crate) fn whole(self) -> usize {
+        self.longest + self.security
+    }
+}
+
 /// Reason why messages have no greatest length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unlimited {

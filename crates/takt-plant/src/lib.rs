@@ -82,7 +82,9 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod announcements;
 mod configuration;
+mod entries;
 mod error;
 mod flow;
 mod heard;

@@ -59,21 +59,7 @@ pub(crate) fn frames(
         check_kind(writer, data_sets)?;
     }
     if let Some((size, place)) = stated {
-        let payload = u32::try_from(size.0).unwrap_or(u32::MAX);
-        if size.0 > MTU as u64 {
-            return Err(too_long(size.0, MTU));
-        }
-        let security = GroupSecurity::of(group.security_mode).bytes();
-        if payload <= security {
-            return Err(Refused::new(
-                format!("has a payload of {payload} B, and security alone has {security} B"),
-                format!("Write the payload with all headers at {place}"),
-            ));
-        }
-        return Ok(vec![FrameLength {
-            payload,
-            parts: place,
-        }]);
+        return stated_frames(connection, group, data_sets, address, size, &place);
     }
     if group
         .message_settings
@@ -108,11 +94,7 @@ pub(crate) fn frames(
     if lengths.is_empty() {
         return Err(Refused::left_out("has no enabled DataSetWriter"));
     }
-    let configured = match group.max_network_message_size {
-        0 => usize::MAX,
-        size => size as usize,
-    };
-    let limit = (MTU - headers).min(configured);
+    let limit = limit(group, headers);
     // Messages of an interval are those of one writer each, or one of all.
     let writers = match lengths.len() {
         1 => group
@@ -123,7 +105,7 @@ pub(crate) fn frames(
         _ => 1,
     };
     let frames = lengths.into_iter().map(|length| {
-        let message = length.longest + length.security;
+        let message = length.whole();
         if message > limit {
             return Err(too_long(message as u64, limit));
         }
@@ -133,6 +115,83 @@ pub(crate) fn frames(
         })
     });
     frames.collect()
+}
+
+/// Returns the greatest length of a message that is sent in one frame.
+fn limit(group: &WriterGroupDataType, headers: usize) -> usize {
+    let configured = match group.max_network_message_size {
+        0 => usize::MAX,
+        size => size as usize,
+    };
+    (MTU - headers).min(configured)
+}
+
+/// Returns the frames of an interval whose payload the network file states: each NetworkMessage has one of this length.
+fn stated_frames(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    data_sets: &[PublishedDataSetDataType],
+    address: &Address,
+    size: Size,
+    place: &str,
+) -> Result<Vec<FrameLength>, Refused> {
+    let payload = u32::try_from(size.0).unwrap_or(u32::MAX);
+    let headers = ip_headers(address);
+    let (message, limit) = (size.0.saturating_sub(headers as u64), limit(group, headers));
+    if message > limit as u64 {
+        return Err(too_long(message, limit));
+    }
+    let security = GroupSecurity::of(group.security_mode).bytes();
+    if payload <= security {
+        return Err(Refused::new(
+            format!("has a payload of {payload} B, and security alone has {security} B"),
+            format!("Write the payload with all headers at {place}"),
+        ));
+    }
+    let writers = || group.data_set_writers.iter().filter(|it| it.enabled);
+    let mut of_writers =
+        writers().filter_map(|writer| data_sets.iter().find(|it| it.name == writer.data_set_name));
+    let is_limited = of_writers.all(|data_set| check_fields(data_set).is_ok());
+    let messages = match is_limited {
+        true => lengths(connection, group, data_sets),
+        // Texts and arrays are empty: values without a limit have no longest one.
+        false => lengths(connection, group, &without_lengths(data_sets)),
+    };
+    // Each writer has a message of its own at the most.
+    let Ok(messages) = messages else {
+        let frame = FrameLength {
+            payload,
+            parts: place.to_owned(),
+        };
+        return Ok(vec![frame; writers().count().max(1)]);
+    };
+    if messages.is_empty() {
+        return Err(Refused::left_out("has no enabled DataSetWriter"));
+    }
+    let longest = messages.iter().map(|it| it.whole()).max().unwrap_or(0) + headers;
+    if longest > payload as usize {
+        return Err(Refused::new(
+            format!("has a payload of {payload} B, and its messages have {longest} B and more"),
+            format!("Write at least {longest} B, with all headers, at {place}"),
+        ));
+    }
+    let frames = messages.iter().map(|_| FrameLength {
+        payload,
+        parts: place.to_owned(),
+    });
+    Ok(frames.collect())
+}
+
+/// Returns DataSets whose texts and arrays are empty.
+fn without_lengths(data_sets: &[PublishedDataSetDataType]) -> Vec<PublishedDataSetDataType> {
+    let mut data_sets = data_sets.to_vec();
+    for data_set in &mut data_sets {
+        for field in &mut data_set.data_set_meta_data.fields {
+            field.max_string_length = 0;
+            field.array_dimensions.clear();
+        }
+    }
+    data_sets
 }
 
 /// Refuses writers whose messages have no greatest rate.

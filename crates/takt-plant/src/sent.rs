@@ -10,7 +10,9 @@ use takt_ua::structures::{
     PubSubConnectionDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
 
+use crate::announcements::warn_of_announcements;
 use crate::configuration::{PlantConfiguration, ValueOrigin};
+use crate::entries::check_entries;
 use crate::error::{ConfigurationFault, PlantError};
 use crate::identity::{PublisherKey, address_of_group, multicast_group, publisher, stays_on_host};
 use crate::instances::Instance;
@@ -96,7 +98,7 @@ pub(crate) fn sent_groups<'a>(
         plant,
         notes,
         faults: Vec::new(),
-        used: vec![false; plant.writer_groups.len()],
+        used: vec![0; plant.writer_groups.len()],
     };
     reading.check_files(instances);
     let mut groups = Vec::new();
@@ -104,7 +106,7 @@ pub(crate) fn sent_groups<'a>(
         for instance in instances {
             reading.groups_of(*instance, &mut groups);
         }
-        reading.check_used()?;
+        check_entries(plant, &reading.used)?;
     }
     match reading.faults.is_empty() {
         true => Ok(groups),
@@ -116,8 +118,8 @@ struct Reading<'p, 'n> {
     plant: &'p PlantFile,
     notes: &'n mut Notes,
     faults: Vec<ConfigurationFault>,
-    /// True for the entries of `writer_groups` whose group is found.
-    used: Vec<bool>,
+    /// Numbers of WriterGroups that the entries of `writer_groups` name.
+    used: Vec<usize>,
 }
 
 impl Reading<'_, '_> {
@@ -154,6 +156,7 @@ impl Reading<'_, '_> {
         }
         for (index, connection) in configuration.connections.iter().enumerate() {
             let outer = named(connection.name.as_str(), index);
+            warn_of_announcements(file, index, &outer, self.notes);
             for (at, group) in connection.writer_groups.iter().enumerate() {
                 let name = named(group.name.as_str(), at);
                 let place = GroupPlace {
@@ -161,7 +164,7 @@ impl Reading<'_, '_> {
                     group: at,
                 };
                 let entry = format!("{outer}/{name}");
-                let properties = self.properties(instance, &name);
+                let properties = self.properties(instance, &name, &entry);
                 let origin = place.origin(file, &[]);
                 if !connection.enabled || !group.enabled {
                     let message = "is disabled: the scenario has none of its messages";
@@ -197,12 +200,20 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// Returns the entry of the network file for a group.
-    fn properties(&mut self, instance: Instance<'_>, name: &str) -> Option<PlantWriterGroup> {
-        let mut entries = self.plant.writer_groups.iter();
-        let found = entries.position(|it| it.device == instance.node && it.name.text == name)?;
+    /// Returns the entry of the network file for a group, which names the group, or its connection and the group.
+    fn properties(
+        &mut self,
+        instance: Instance<'_>,
+        name: &str,
+        entry: &str,
+    ) -> Option<PlantWriterGroup> {
+        let named = |wanted: &str| {
+            let mut entries = self.plant.writer_groups.iter();
+            entries.position(|it| it.device == instance.node && it.name.text == wanted)
+        };
+        let found = named(entry).or_else(|| named(name))?;
         if let Some(used) = self.used.get_mut(found) {
-            *used = true;
+            *used += 1;
         }
         self.plant.writer_groups.get(found).cloned()
     }
@@ -348,25 +359,6 @@ impl Reading<'_, '_> {
             Stated::by(0, "assumed")
         });
         (vlan, pcp)
-    }
-
-    /// Reports entries of the network file for groups that do not exist.
-    fn check_used(&self) -> Result<(), PlantError> {
-        let unused = self.plant.writer_groups.iter().zip(&self.used);
-        let mistakes: Vec<_> = unused
-            .filter(|(_, used)| !**used)
-            .map(|(entry, _)| {
-                let node = self.plant.network.nodes.get(entry.device.0);
-                let node = node.map_or("", |it| &it.name);
-                let message = format!("`{node}` has no WriterGroup `{}`", entry.name.text);
-                let help = "write the name that its configuration has, or #1 for the first one of a connection without a name";
-                (entry.name.span.clone(), message, Some(help.to_owned()))
-            })
-            .collect();
-        match mistakes.is_empty() {
-            true => Ok(()),
-            false => Err(PlantError::Network(self.plant.errors_at(mistakes))),
-        }
     }
 }
 

@@ -146,7 +146,8 @@ impl Registry {
         let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
-        let mut mirrors = Mirrors::new(&options.mirrors, space, &rules, &providers)
+        let max_memory = server.budgets().max_memory;
+        let mut mirrors = Mirrors::new(&options.mirrors, space, &rules, &providers, max_memory)
             .map_err(|source| RegistryError::Mirror(source.to_string()))?;
         events::bind_methods(space, &rules, Box::new(mirrors.gateways()))?;
         groups.start(configured)?;

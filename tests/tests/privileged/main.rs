@@ -8,6 +8,8 @@
 )]
 #![allow(unreachable_pub, reason = "a binary has no public interface")]
 
+#[cfg(feature = "patience")]
+mod announcement_attack;
 mod control_loops;
 mod discovery;
 mod groups;
@@ -23,6 +25,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     takt_tests::privileged::main(&[
+        #[cfg(feature = "patience")]
+        ("announcement_attack", announcement_attack::tests()),
         ("control_loops", control_loops::tests()),
         ("discovery", discovery::tests()),
         ("groups", groups::tests()),

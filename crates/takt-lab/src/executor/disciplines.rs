@@ -128,9 +128,14 @@ pub(crate) fn configure(
         let plan = plan.map_err(|error| error.to_string())?;
         apply(&plan, &mut executor, &SavedStates::new(STATES))
             .map_err(|error| error.to_string())?;
-        // The device has taken the gates, so nobody needs to hear what they demand of a device.
+        // The device has taken the gates, so nobody needs to hear what they demand of a device. Bridges of laboratories have VLANs.
         let warnings = plan.warnings.iter();
-        let warnings = warnings.filter(|it| !matches!(it, PlanWarning::FullOffload));
+        let warnings = warnings.filter(|it| {
+            !matches!(
+                it,
+                PlanWarning::FullOffload | PlanWarning::SharedGroup { .. }
+            )
+        });
         Ok(warnings.map(ToString::to_string).collect())
     })?;
     configured.map_err(failed)

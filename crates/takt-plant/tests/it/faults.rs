@@ -231,6 +231,131 @@ fn the_network_file_states_what_a_configuration_does_not() {
     );
 }
 
+/// Returns the network of the tests with an entry of `writer_groups`.
+fn with_entry(entry: &str) -> String {
+    format!("{PLANT}[[writer_groups]]\ndevice = \"a\"\n{entry}\n")
+}
+
+#[test]
+fn a_stated_payload_is_that_of_each_message() {
+    let second = "[[connections.writer_groups.data_set_writers]]\ndata_set_writer_id = 2\ndata_set_name = \"Data\"\n";
+    let writer = format!("{WRITER}{second}");
+    let uadp = "uadp = { publishing_offset = [\"200us\"] }";
+    let plant = with_entry("name = \"Fast\"\npayload = \"1200 B\"");
+    for (settings, data_type, messages) in [
+        (
+            "json = { network_message_content_mask = [\"NetworkMessageHeader\", \"DataSetMessageHeader\", \"SingleDataSetMessage\"] }",
+            "Double",
+            2,
+        ),
+        (
+            "json = { network_message_content_mask = [\"NetworkMessageHeader\", \"DataSetMessageHeader\"] }",
+            "Double",
+            1,
+        ),
+        (
+            "uadp = { data_set_ordering = \"AscendingWriterIdSingle\" }",
+            "Double",
+            2,
+        ),
+        (
+            "uadp = { data_set_ordering = \"AscendingWriterIdSingle\" }",
+            "String",
+            2,
+        ),
+        ("uadp = {}", "String", 1),
+    ] {
+        let text = writer.replace(uadp, settings).replace(
+            "data_type = \"Double\"",
+            &format!("data_type = \"{data_type}\""),
+        );
+        let made = made(&plant, &[("a.toml", &text), ("b.toml", READER)]).unwrap();
+        let payloads: Vec<u32> = made.flows.iter().map(|it| it.payload).collect();
+        assert_eq!(payloads, vec![1200; messages], "{settings} {data_type}");
+    }
+}
+
+#[test]
+fn a_stated_payload_is_not_shorter_than_the_messages() {
+    for (data_type, stated, least) in [
+        ("Double", 33, Some(34)),
+        ("Double", 34, None),
+        ("String", 20, Some(30)),
+    ] {
+        let text = WRITER.replace("\"Double\"", &format!("\"{data_type}\""));
+        let plant = with_entry(&format!("name = \"Fast\"\npayload = \"{stated} B\""));
+        let found = made(&plant, &[("a.toml", &text), ("b.toml", READER)]);
+        match (found, least) {
+            (Ok(made), None) => assert_eq!(made.flows[0].payload, stated),
+            (Err(error), Some(least)) => assert_eq!(
+                error.to_string(),
+                format!(
+                    "a.toml:9: Out/Fast: has a payload of {stated} B, and its messages have {least} B and more. Write at least {least} \
+                     B, with all headers, at plant.toml:8"
+                )
+            ),
+            (found, _) => panic!("{data_type} {stated}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_stated_payload_is_that_of_one_frame() {
+    let text = WRITER.replace(
+        "writer_group_id = 1\n",
+        "writer_group_id = 1\nmax_network_message_size = 200\n",
+    );
+    for (stated, fits) in [(200, true), (201, false)] {
+        let plant = with_entry(&format!("name = \"Fast\"\npayload = \"{stated} B\""));
+        let found = made(&plant, &[("a.toml", &text), ("b.toml", READER)]);
+        assert_eq!(found.is_ok(), fits, "{found:?}");
+    }
+}
+
+#[test]
+fn an_entry_changes_one_writer_group() {
+    let (_, connection) = WRITER.split_once("[[connections]]").unwrap();
+    let other = connection
+        .replace("name = \"Out\"", "name = \"Other\"")
+        .replace("writer_group_id = 1", "writer_group_id = 2")
+        .replace("data_set_writer_id = 1", "data_set_writer_id = 2");
+    let text = format!("{WRITER}[[connections]]{other}");
+    let files = [("a.toml", text.as_str()), ("b.toml", READER)];
+    let error = made(&with_entry("name = \"Fast\"\nleft_out = true"), &files).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("`a` has 2 WriterGroups `Fast`"), "{error}");
+    assert!(error.contains("\"CONNECTION/Fast\""), "{error}");
+    let made = made(
+        &with_entry("name = \"Other/Fast\"\nleft_out = true"),
+        &files,
+    )
+    .unwrap();
+    let groups: Vec<&str> = made
+        .flows
+        .iter()
+        .map(|it| it.writer_group.as_str())
+        .collect();
+    assert_eq!(groups, ["Out/Fast"]);
+}
+
+#[test]
+fn announcements_of_metadata_are_named() {
+    let settings = "transport_settings = { \"$type\" = \"DatagramConnectionTransportDataType\", DiscoveryAddress = { \"$type\" = \
+                    \"NetworkAddressUrlDataType\", Url = \"opc.udp://224.0.2.14:4840\" } }\n[[connections.writer_groups]]";
+    let udp = WRITER.replace(
+        "opc.eth://01-00-5E-00-00-01:10.6",
+        "opc.udp://239.0.0.1:4840",
+    );
+    let announcing = udp.replace("[[connections.writer_groups]]", settings);
+    for (text, expected) in [(&udp, false), (&announcing, true)] {
+        let made = made_of(text, READER).unwrap();
+        let mut warnings = made.warnings.iter().map(ToString::to_string);
+        let found =
+            warnings.any(|it| it.contains("Out: announces metadata at opc.udp://224.0.2.14:4840"));
+        assert_eq!(found, expected, "{:?}", made.warnings);
+    }
+}
+
 #[test]
 fn messages_that_do_not_leave_or_are_disabled_are_named() {
     let udp = |host: &str| {

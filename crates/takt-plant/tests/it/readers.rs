@@ -62,15 +62,30 @@ fn a_device_that_only_listens_gets_the_frames() {
 }
 
 #[test]
-fn frames_without_a_receiver_are_on_the_first_link() {
+fn a_group_without_a_receiver_comes_to_all_hosts() {
     let elsewhere = READER.replace("00-01:10.6", "00-02:10.6");
-    let filtered = made_of(WRITER, &elsewhere).unwrap();
-    assert_eq!(filtered.flows.len(), 1);
-    assert_eq!(filtered.flows[0].subscriber, "x");
     let flooded = PLANT.replace("version = 1\n", "version = 1\nmulticast = \"flooded\"\n");
     let files = [("a.toml", WRITER), ("b.toml", &elsewhere)];
-    let made = made(&flooded, &files).unwrap();
-    assert_eq!(made.flows[0].subscriber, "b");
+    for (plant, reason) in [
+        (PLANT, "because no device listens"),
+        (&flooded, "because multicast is flooded"),
+    ] {
+        // A host that is not joined to the others gets nothing.
+        let plant = plant.replace("{ name = \"b\" }", "{ name = \"b\" }, { name = \"apart\" }");
+        let made = made(&plant, &files).unwrap();
+        let receivers: Vec<&str> = made.flows.iter().map(|it| it.subscriber.as_str()).collect();
+        assert_eq!(receivers, ["b"]);
+        assert!(made.text.contains(reason), "{}", made.text);
+    }
+}
+
+#[test]
+fn frames_without_a_receiver_are_on_the_first_link() {
+    let one = WRITER.replace("01-00-5E-00-00-01:10.6", "02-00-5E-00-00-01:10.6");
+    let elsewhere = READER.replace("00-01:10.6", "00-02:10.6");
+    let made = made_of(&one, &elsewhere).unwrap();
+    let receivers: Vec<&str> = made.flows.iter().map(|it| it.subscriber.as_str()).collect();
+    assert_eq!(receivers, ["x"]);
 }
 
 #[test]

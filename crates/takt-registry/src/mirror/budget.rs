@@ -6,11 +6,30 @@ pub(super) const MAX_NODES: usize = 200_000;
 /// References that are followed or kept.
 pub(super) const MAX_REFERENCES: usize = 2_000_000;
 
-/// Memory in bytes of all nodes, names, identifiers, references and attributes that are kept.
-pub(super) const MAX_BYTES: usize = 128 << 20;
+/// Memory of one mirror in bytes, as shares of the memory budget of the registry.
+///
+/// A scan of the server and the copy of the last one are in memory at the same time. So a server takes at most twice the nodes, the
+/// answers and the values: three quarters of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MirrorMemory {
+    /// All nodes, names, identifiers, references and attributes that are kept.
+    pub(super) nodes: usize,
+    /// The answers to one call of the client.
+    pub(super) answers: usize,
+    /// All values that are kept.
+    pub(super) values: usize,
+}
 
-/// Memory in bytes of the answers to one call of the client.
-pub(super) const MAX_ANSWERS: usize = 64 << 20;
+impl MirrorMemory {
+    /// Returns the shares of a budget of `max_memory` bytes.
+    pub(super) fn of(max_memory: usize) -> Self {
+        Self {
+            nodes: max_memory / 4,
+            answers: max_memory / 8,
+            values: max_memory / 8,
+        }
+    }
+}
 
 /// Namespaces of the server.
 pub(super) const MAX_NAMESPACES: usize = 256;
@@ -20,9 +39,6 @@ pub(super) const MAX_URI: usize = 1024;
 
 /// Bytes of one value that is kept. A Variable with a longer one is read at the server, for each Read.
 pub(super) const MAX_VALUE: usize = 64 << 10;
-
-/// Bytes of all values that are kept.
-pub(super) const MAX_VALUES: usize = 128 << 20;
 
 /// Nodes of one Browse request. Many servers accept 1000 at most, and some fewer.
 pub(super) const BROWSE: usize = 100;

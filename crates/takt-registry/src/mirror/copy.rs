@@ -13,6 +13,7 @@ use takt_ua::{LocalizedText, NodeId, QualifiedName, ids};
 
 use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests};
 use super::budget;
+use super::deletion::{delete, warn_on_error};
 use super::event_types::declared_fields;
 use super::mirrored::Mirrored;
 use super::options::MirrorOptions;
@@ -185,13 +186,10 @@ impl Copy {
         let gone = self.gone(scan, &ids, &digests, &mut types);
         // The deletion of a shared type takes away the references that others have to it.
         let kept = references_of_others(&self.space.view(), &gone, &digests, &types);
-        for step in gone.chunks(budget::STEP) {
-            let mut edit = self.space.edit();
-            for node in step {
-                warn_on_error(node, edit.delete_node(node, true));
-                self.nodes.remove(node);
-                self.values.remove(node);
-            }
+        delete(&self.space, &gone);
+        for node in &gone {
+            self.nodes.remove(node);
+            self.values.remove(node);
         }
         let is_there = |node: &NodeId| self.space.view().node(node).is_some();
         // ReferenceTypes first: references need them. Types come before instances in a scan.
@@ -340,11 +338,5 @@ impl Copy {
             }
         }
         Ok(())
-    }
-}
-
-fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {
-    if let Err(error) = result {
-        tracing::warn!(%node, %error, "the copy of a server could not be changed");
     }
 }

@@ -89,7 +89,7 @@ impl Follower {
         // A copy that exists gets its values first: a scan takes longer.
         let mut is_current = self.copy.values().is_empty();
         if is_current {
-            let found = scan(&mut client, &self.stop)?;
+            let found = scan(&mut client, self.memory, &self.stop)?;
             self.update(&found)?;
         }
         self.naming.update(&mut client, &mut maps)?;
@@ -181,12 +181,12 @@ impl Follower {
         self.last_scan = Some(Instant::now());
         let (sender, receiver) = channel();
         let (endpoint, options) = (self.options.endpoint.clone(), self.client_options());
-        let stop = Arc::clone(&self.stop);
+        let (memory, stop) = (self.memory, Arc::clone(&self.stop));
         let thread = std::thread::Builder::new().name("mirror-scan".to_owned());
         let started = thread.spawn(move || {
             let mut client = Client::new(&endpoint, options);
             // Nobody waits for it if the registry ends, or the connection did.
-            let _ = sender.send(scan(&mut client, &stop));
+            let _ = sender.send(scan(&mut client, memory, &stop));
         });
         if let Err(error) = started {
             tracing::warn!(mirror = self.options.name, %error, "the server is not scanned again");

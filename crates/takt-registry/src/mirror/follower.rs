@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use takt_app::ClientOptions;
 use takt_rt::clock::after;
 
-use super::budget;
+use super::budget::MirrorMemory;
 use super::copy::Copy;
 use super::live::LiveValues;
 use super::options::MirrorOptions;
@@ -25,6 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct Follower {
     pub(super) options: MirrorOptions,
     pub(super) client: ClientOptions,
+    pub(super) memory: MirrorMemory,
     pub(super) copy: Copy,
     pub(super) gateway: Arc<Gateway>,
     pub(super) naming: Naming,
@@ -66,7 +67,6 @@ impl Follower {
     pub(super) fn client_options(&self) -> ClientOptions {
         ClientOptions {
             timeout: TIMEOUT,
-            max_memory: budget::MAX_ANSWERS,
             ..self.client.clone()
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! * [`scan`]: the address space of the server as plain data, browsed within its [`budget`].
 //! * [`copy`]: the nodes at the registry, and their changes; [`attributes`] and [`references`]: parts of that.
+//! * [`deletion`]: the deletion of nodes in steps.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables; [`follower`]: its state; [`values`]: the values;
 //!   [`live`]: those that clients read at the server.
@@ -18,6 +19,7 @@
 mod attributes;
 mod budget;
 mod copy;
+mod deletion;
 mod event_types;
 mod follow;
 mod follower;
@@ -45,6 +47,7 @@ pub use options::{MirrorOptions, MirrorOptionsError};
 use crate::forwarding::Upstream;
 use crate::forwarding::{Gateway, Naming};
 use crate::rules::Rules;
+use budget::MirrorMemory;
 use copy::Copy;
 use follower::Follower;
 use live::LiveValues;
@@ -63,13 +66,16 @@ pub(crate) struct Mirrors {
 }
 
 impl Mirrors {
-    /// Adds a folder for each mirror. `client` has the options of connections apart from those of a mirror.
+    /// Adds a folder for each mirror. `client` has the options of connections apart from those of a mirror, and `max_memory` is the
+    /// memory budget of the registry in bytes.
     pub(crate) fn new(
         all: &[MirrorOptions],
         space: &Arc<AddressSpace>,
         rules: &Arc<Rules>,
         client: &ClientOptions,
+        max_memory: usize,
     ) -> Result<Self, AddressSpaceError> {
+        let memory = MirrorMemory::of(max_memory);
         let stop = Arc::new(AtomicBool::new(false));
         let registry = rules.providers.space();
         // A namespace of the database without nodes is one of mirrors.
@@ -88,6 +94,7 @@ impl Mirrors {
                 identity: options.identity.clone(),
                 server_uri: options.server_uri.clone(),
                 reverse: options.reverse.clone(),
+                max_memory: memory.answers,
                 security,
                 ..client.clone()
             };
@@ -106,6 +113,7 @@ impl Mirrors {
             followers.push(Follower {
                 options: options.clone(),
                 client,
+                memory,
                 copy,
                 gateway,
                 naming,

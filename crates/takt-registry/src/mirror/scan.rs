@@ -10,7 +10,7 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::ReferenceDescription;
 use takt_ua::{LocalizedText, NodeId, QualifiedName, Variant, ids};
 
-use super::budget;
+use super::budget::{self, MirrorMemory};
 
 /// Names of what is counted.
 const KEPT: &str = "kept";
@@ -93,7 +93,11 @@ pub(super) struct Scan {
 }
 
 /// Scans the server of `client`.
-pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanError> {
+pub(super) fn scan(
+    client: &mut Client,
+    memory: MirrorMemory,
+    stop: &AtomicBool,
+) -> Result<Scan, ScanError> {
     let namespaces = client.namespace_array()?;
     let session = client.epoch();
     let too_long = |uri: &String| uri.len() > budget::MAX_URI;
@@ -102,11 +106,12 @@ pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanE
     }
     let mut scanner = Scanner {
         client,
+        memory,
         stop,
         known: HashSet::new(),
         hierarchical: HashSet::new(),
         references: 0,
-        kept: AnswerBudget::new(budget::MAX_BYTES),
+        kept: AnswerBudget::new(memory.nodes),
         next: 0,
         scan: Scan {
             namespaces,
@@ -129,6 +134,7 @@ fn limit(limit: usize, of: &'static str) -> ScanError {
 
 struct Scanner<'a> {
     client: &'a mut Client,
+    memory: MirrorMemory,
     stop: &'a AtomicBool,
     known: HashSet<NodeId>,
     /// The ReferenceTypes that lead to children.
@@ -304,7 +310,7 @@ impl Scanner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ScanError::Stopped);
         }
-        let mut answers = AnswerBudget::new(budget::MAX_ANSWERS);
+        let mut answers = AnswerBudget::new(self.memory.answers);
         let results = self
             .client
             .browse_many_within(nodes, follow, &mut answers)?;

@@ -151,7 +151,7 @@ impl Follower {
             .as_ref()
             .map_or(0, |value| value.encode_to_vec().len());
         let kept = (self.kept + size).saturating_sub(target.size_of_value());
-        let fits = size <= budget::MAX_VALUE && kept <= budget::MAX_VALUES;
+        let fits = size <= budget::MAX_VALUE && kept <= self.memory.values;
         if fits {
             self.kept = kept;
             target.set_data_value(&value);

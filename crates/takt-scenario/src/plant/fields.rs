@@ -128,7 +128,11 @@ const WRITER_GROUP: Shape = Shape {
     one_of: &[],
     fields: &[
         need("device", Kind::Text, "Node whose configuration has it."),
-        need("name", Kind::Text, "Name of the WriterGroup."),
+        need(
+            "name",
+            Kind::Text,
+            "Name of the WriterGroup; if several have it, with the name of the connection: Cell/Fast.",
+        ),
         may(
             "vlan",
             VLAN,

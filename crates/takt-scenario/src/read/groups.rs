@@ -98,29 +98,33 @@ impl Reader<'_> {
         &self,
         of_group: &BTreeMap<Sent, Vec<&[PortIndex]>>,
     ) -> Option<(Sent, PortIndex, Sent)> {
+        let is_bridge = |node: NodeIndex| {
+            let node = self.nodes.get(node.0);
+            node.is_some_and(|it| it.kind == NodeKind::Bridge)
+        };
         let mut forwarded: BTreeMap<NodeIndex, BTreeMap<PortIndex, Sent>> = BTreeMap::new();
         for (sent, paths) in of_group {
-            // The sender's own port is that of no bridge.
-            for port in paths.iter().flat_map(|path| path.iter().skip(1)) {
+            // The first port is that of the sender, which may be a bridge as well.
+            for port in paths.iter().flat_map(|path| *path) {
                 let ports = forwarded.entry(self.ends(*port).0).or_default();
                 ports.entry(*port).or_insert(*sent);
             }
         }
         for (sent, paths) in of_group {
             let own: BTreeSet<PortIndex> = paths.iter().flat_map(|path| *path).copied().collect();
-            for port in &own {
-                let (_, node) = self.ends(*port);
-                let is_bridge = |node: NodeIndex| {
-                    let node = self.nodes.get(node.0);
-                    node.is_some_and(|it| it.kind == NodeKind::Bridge)
-                };
+            // A bridge sends its own messages to all ports of the group, and those of others to all but the one that they come from: a
+            // link has the ports 2 n and 2 n + 1.
+            let first = paths.iter().filter_map(|path| path.first());
+            let sender = first.map(|port| (self.ends(*port).0, None));
+            let on_the_way = own.iter();
+            let on_the_way =
+                on_the_way.map(|port| (self.ends(*port).1, Some(PortIndex(port.0 ^ 1))));
+            for (node, back) in sender.chain(on_the_way) {
                 let Some(ports) = forwarded.get(&node).filter(|_| is_bridge(node)) else {
                     continue;
                 };
-                // A bridge does not send a frame back; a link has the ports 2 n and 2 n + 1.
-                let back = PortIndex(port.0 ^ 1);
                 let mut ports = ports.iter();
-                let wrong = ports.find(|(port, _)| **port != back && !own.contains(port));
+                let wrong = ports.find(|(port, _)| Some(**port) != back && !own.contains(port));
                 if let Some((wrong, other)) = wrong {
                     return Some((*sent, *wrong, *other));
                 }

@@ -267,6 +267,42 @@ fn applications_share_a_group_if_bridges_forward_it_alike() {
     }
 }
 
+/// A bridge that sends has the entries of all senders at its ports, for its own messages and for those of others.
+#[test]
+fn a_bridge_sends_its_own_messages_to_all_ports_of_the_group() {
+    let network = "version = 1\nname = \"bridge\"\nnodes = [{ name = \"a\" }, { name = \"b\" }, { name = \"c\" }, \
+                   { name = \"x\", kind = \"bridge\" }]\n\
+                   links = [{ ends = [\"a\", \"x\"] }, { ends = [\"b\", \"x\"] }, { ends = [\"c\", \"x\"] }]\n";
+    let application = |name: &str, publisher: &str, subscribers: &str| {
+        format!(
+            "[[applications]]\nname = \"{name}\"\npublisher = \"{publisher}\"\nsubscribers = [{subscribers}]\n\
+             cycle = \"1 ms\"\n{SIZE}group = \"01-00-5E-00-00-07\"\n"
+        )
+    };
+    let both = |own: &str, other: &str| {
+        let own = application("own", "x", own);
+        let other = application("other", "b", other);
+        Scenario::parse(&format!("{network}{own}{other}"), "test.toml")
+    };
+    let error = |own: &str, other: &str| both(own, other).unwrap_err().to_string();
+    let found = error("\"a\"", "\"c\"");
+    assert!(
+        found.contains("`x` forwards these messages to `c` as well, because those of `other`"),
+        "{found}"
+    );
+    let found = error("\"a\"", "\"a\", \"c\"");
+    assert!(
+        found.contains("`x` forwards these messages to `c` as well, because those of `other`"),
+        "{found}"
+    );
+    let found = error("\"a\", \"c\"", "\"a\"");
+    assert!(
+        found.contains("`x` forwards these messages to `c` as well, because those of `own`"),
+        "{found}"
+    );
+    both("\"a\", \"c\"", "\"a\", \"c\"").unwrap();
+}
+
 /// A group that is the default one of another application.
 #[test]
 fn default_groups_are_shared_like_written_ones() {

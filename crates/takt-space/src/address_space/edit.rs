@@ -1,6 +1,6 @@
 //! Changes of nodes and references, one step at a time and without the rules for clients.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use takt_ua::{ExpandedNodeId, NodeId};
 
@@ -57,11 +57,12 @@ impl NewReference {
 
 impl AddressSpace {
     /// Begins changes of nodes and references. Waits for other changes; readers see each step when it is made.
+    ///
+    /// A thread that makes many changes lets others in between if it ends its `Edit` now and then.
     pub fn edit(&self) -> Edit<'_> {
-        let counters = self.changes.lock();
         Edit {
             space: self,
-            counters: counters.unwrap_or_else(PoisonError::into_inner),
+            counters: self.changes.lock(),
         }
     }
 }

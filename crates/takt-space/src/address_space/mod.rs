@@ -8,6 +8,7 @@ mod apply;
 mod attribute_change;
 mod attribute_writes;
 mod binding;
+mod change_lock;
 mod computed;
 mod counted;
 mod counters;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use papaya::HashMap;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId};
 
 use super::attribute_writes::{AttributeWrites, Hook};
+use super::change_lock::ChangeLock;
 use super::computed::{ComputedNodes, Source};
-use super::counters::Counters;
 use super::namespaces::Namespaces;
 use super::node::Node;
 use super::reference::ReferenceTypes;
@@ -26,7 +26,7 @@ pub struct AddressSpace {
     pub(super) types: ReferenceTypes,
     pub(super) namespaces: Namespaces,
     /// Lock for changes of nodes and references.
-    pub(super) changes: Mutex<Counters>,
+    pub(super) changes: ChangeLock,
     /// Number of writable Variables with a remote source; Writes are searched for them only if there are any.
     pub(super) remote_targets: AtomicUsize,
     /// Number of Methods with a remote source; Calls are searched for them only if there are any.
@@ -55,7 +55,7 @@ impl AddressSpace {
             nodes: HashMap::builder().hasher(Hasher::default()).build(),
             types: ReferenceTypes::new(),
             namespaces: Namespaces::new(application_uri, max_namespaces),
-            changes: Mutex::default(),
+            changes: ChangeLock::default(),
             remote_targets: AtomicUsize::new(0),
             remote_methods: AtomicUsize::new(0),
             max_nodes,

@@ -39,6 +39,14 @@ pub(crate) fn warnings(input: &PortInput, options: &PlanOptions, speed: Rate) ->
         }
     }
     launches(input, options, &mut warnings);
+    for group in input.groups.iter().filter(|_| !options.vlan_interfaces) {
+        if !group.elsewhere.is_empty() {
+            warnings.push(PlanWarning::SharedGroup {
+                group: group.address,
+                vlans: group.elsewhere.clone(),
+            });
+        }
+    }
     warnings
 }
 

@@ -1,8 +1,8 @@
 //! Input of a plan: a port with its discipline and its flows, from a scenario or from options.
 
 use takt_scenario::{
-    Discipline, Duration, FlowSource, Frame, GroupAddress, NodeIndex, NodeKind, PortIndex, Rate,
-    Scenario,
+    Application, Discipline, Duration, FlowSource, Frame, GroupAddress, NodeIndex, NodeKind,
+    PortIndex, Rate, Scenario,
 };
 
 /// A port to be planned.
@@ -40,6 +40,9 @@ pub struct ForwardedGroup {
     pub address: GroupAddress,
     /// VLAN of the messages.
     pub vlan: u16,
+    /// Other VLANs with this address, ascending, whose messages the node forwards, but not to this port. A bridge without VLANs tells
+    /// them apart by nothing.
+    pub elsewhere: Vec<u16>,
 }
 
 /// A flow at a port.
@@ -159,12 +162,8 @@ fn groups(scenario: &Scenario, port: PortIndex, kind: NodeKind) -> Vec<Forwarded
         let Some(application) = scenario.applications.get(id.0) else {
             continue;
         };
-        let address = match application.written_group {
-            Some(written) => written,
-            None if application.receiver.nodes().len() > 1 => {
-                GroupAddress::Ethernet(application.group)
-            }
-            None => continue,
+        let Some(address) = group_of(application) else {
+            continue;
         };
         let name = application.name.clone();
         let mut known = groups.iter_mut();
@@ -174,10 +173,45 @@ fn groups(scenario: &Scenario, port: PortIndex, kind: NodeKind) -> Vec<Forwarded
                 applications: vec![name],
                 address,
                 vlan: application.vlan,
+                elsewhere: Vec::new(),
             }),
         }
     }
+    for group in &mut groups {
+        group.elsewhere = elsewhere(scenario, port, group.address);
+    }
     groups
+}
+
+/// Returns the group of an application; `None` if the scenario chose it and has one subscriber, so that no entry is needed.
+fn group_of(application: &Application) -> Option<GroupAddress> {
+    let is_multicast = application.receiver.nodes().len() > 1;
+    let default = is_multicast.then_some(GroupAddress::Ethernet(application.group));
+    application.written_group.or(default)
+}
+
+/// Returns the VLANs of messages to a group that the node of a port forwards, but not to this port.
+fn elsewhere(scenario: &Scenario, port: PortIndex, address: GroupAddress) -> Vec<u16> {
+    let node_of = |port: &PortIndex| scenario.ports.get(port.0).map(|it| it.node);
+    let node = scenario.ports.get(port.0).map(|it| it.node);
+    // A link has the ports 2 n and 2 n + 1. Nothing is sent back.
+    let back = PortIndex(port.0 ^ 1);
+    let applications = scenario.applications.iter().enumerate();
+    let of_group = applications.filter(|(_, it)| group_of(it) == Some(address));
+    let vlans = of_group.filter_map(|(index, application)| {
+        let flows = scenario.flows().iter().filter(|flow| match flow.source {
+            FlowSource::Publish(id) | FlowSource::Branch(id, _) => id.0 == index,
+            _ => false,
+        });
+        let ports: Vec<&PortIndex> = flows.flat_map(|flow| &flow.ports).collect();
+        let is_here = ports.iter().any(|it| node_of(it) == node);
+        let is_counted = ports.iter().any(|it| **it == port || **it == back);
+        (is_here && !is_counted).then_some(application.vlan)
+    });
+    let mut vlans: Vec<u16> = vlans.collect();
+    vlans.sort_unstable();
+    vlans.dedup();
+    vlans
 }
 
 fn vlans(scenario: &Scenario, link: usize) -> Vec<u16> {

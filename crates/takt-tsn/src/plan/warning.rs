@@ -1,6 +1,11 @@
 //! Warnings about a plan.
 
-use takt_scenario::Duration;
+use takt_scenario::{Duration, GroupAddress};
+
+fn numbers(numbers: &[u16]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    numbers.join(", ")
+}
 
 /// Returns a list of classes for people.
 fn named(classes: &[String]) -> String {
@@ -11,6 +16,18 @@ fn named(classes: &[String]) -> String {
 /// Something that a plan cannot do, or that prevents what was probably meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanWarning {
+    /// A bridge without VLANs has one entry for a group of several.
+    #[error(
+        "a bridge without VLANs forwards messages to {group} of VLAN {} to this port as well, where no bound counts them: plan with \
+         VLANs (vlan_filtering 1), or choose another group",
+        numbers(.vlans)
+    )]
+    SharedGroup {
+        /// The group.
+        group: GroupAddress,
+        /// VLANs of the messages that have other ports.
+        vlans: Vec<u16>,
+    },
     /// Traffic that the network itself needs has priority 0, and no gate is open for it.
     #[error(
         "no gate is open for {traffic}: its frames have priority 0, class `{class}`, whose gate never opens. \

@@ -107,3 +107,35 @@ fn written_groups_have_entries_for_one_subscriber_and_once_for_several_senders()
     let querier = "ip link set dev bridge0 type bridge mcast_querier 1";
     assert_eq!(found, [querier.to_owned(), entry("eth2", "239.1.2.3")]);
 }
+
+/// A group of two VLANs has one entry at a bridge without VLANs: the messages of one are also sent to the ports of the other.
+#[test]
+fn a_group_of_two_vlans_needs_a_bridge_with_vlans() {
+    let group = "group = \"01-00-5E-00-00-07\"\n";
+    let one = STAR.replacen("vlan = 5\n", &format!("vlan = 5\n{group}"), 1);
+    let apart = format!("{one}{group}vlan = 7\n");
+    let warnings = |text: &str, vlan_interfaces: bool| -> Vec<String> {
+        let scenario = Scenario::parse(text, "star.toml").unwrap();
+        let options = PlanOptions {
+            vlan_interfaces,
+            ..PlanOptions::default()
+        };
+        let plans = plan_scenario(&scenario, &options).unwrap();
+        let warnings = plans.iter().flat_map(|plan| {
+            let warnings = plan.warnings.iter();
+            warnings.map(move |it| format!("{}: {it}", plan.interface))
+        });
+        warnings.collect()
+    };
+    let found = warnings(&apart, false);
+    let ports: Vec<&str> = found.iter().filter_map(|it| it.get(..5)).collect();
+    // Messages of host2 to host3 also go to host4, and those of host1 to host2 and host4 also to host3.
+    assert_eq!(ports, ["eth2:", "eth3:"], "{found:?}");
+    assert!(
+        found[0].starts_with(
+            "eth2: a bridge without VLANs forwards messages to 01-00-5E-00-00-07 of VLAN 5 to this port as well"
+        ),
+        "{found:?}"
+    );
+    assert!(warnings(&apart, true).is_empty());
+}

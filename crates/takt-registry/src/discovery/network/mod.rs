@@ -2,6 +2,8 @@
 //! by mDNS. These files know neither services nor the registry; `takt discover --network` uses them, too.
 
 mod announcement;
+mod announcing;
+mod daemon;
 mod multicast;
 mod name;
 mod records;

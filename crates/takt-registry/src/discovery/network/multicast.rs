@@ -1,15 +1,16 @@
 //! Servers on the local network by mDNS (OPC 10000-12, Annex C): `_opcua-tcp._tcp` with the properties `path` and `caps`.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use mdns_sd::{IfKind, Receiver, ServiceDaemon, ServiceEvent, ServiceInfo};
+use mdns_sd::{IfKind, Receiver, ServiceEvent, ServiceInfo};
 use takt_ua::DateTime;
 use takt_ua::structures::ServerOnNetwork;
 
 use super::announcement::{AnnouncedHost, Announcement};
+use super::announcing::{Announcing, FAREWELL};
+use super::daemon::Daemon;
 pub use super::records::FoundServer;
 use super::records::{Records, SERVICE};
 
@@ -20,14 +21,14 @@ const ROUND: Duration = Duration::from_secs(3600);
 /// The same after a server that had no room, or after very many announcements.
 const SHORT_ROUND: Duration = Duration::from_secs(60);
 
+/// Interval of the looks at what the library keeps. In this time, a flood of 100 MB/s adds 25 MB.
+const LOOK: Duration = Duration::from_millis(250);
+
 /// Time in which servers answer a search.
 const ANSWERS: Duration = Duration::from_secs(20);
 
 /// Longest part of the name of a host before an address, so that both fit into the 63 bytes of a label.
 const LONGEST_PREFIX: usize = 23;
-
-/// Time limit for farewells at the end.
-const FAREWELL: Duration = Duration::from_millis(300);
 
 /// Reason why the network cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -36,20 +37,17 @@ pub struct MulticastError(#[from] mdns_sd::Error);
 
 /// The search that is under way.
 struct Search {
-    daemon: ServiceDaemon,
+    daemon: Daemon,
     /// True if no further search shall begin.
     is_over: bool,
 }
 
 /// Multicast extension: announces servers of this host, and listens for those of others. Dropping it says farewell.
 pub struct Multicast {
-    /// Announces the servers of this host.
-    daemon: ServiceDaemon,
+    announcing: Arc<Mutex<Announcing>>,
     search: Arc<Mutex<Search>>,
     records: Arc<Mutex<Records>>,
     since: DateTime,
-    /// Full names in mDNS by the names of the servers.
-    announced: Mutex<BTreeMap<String, String>>,
     listener: Option<JoinHandle<()>>,
 }
 
@@ -63,26 +61,26 @@ impl Multicast {
     /// # Errors
     /// The system provides no socket or thread.
     pub fn start() -> Result<Self, MulticastError> {
-        let daemon = ServiceDaemon::new()?;
+        let announcing = Arc::new(Mutex::new(Announcing::start()?));
         // A daemon of its own, because each new search replaces it, and announcements have to go on.
-        let searching = ServiceDaemon::new()?;
-        let events = searching.browse(SERVICE)?;
+        let searching = Daemon::start()?;
+        let events = searching.library().browse(SERVICE)?;
         let search = Arc::new(Mutex::new(Search {
             daemon: searching,
             is_over: false,
         }));
         let records = Arc::new(Mutex::new(Records::default()));
         let (kept, searching) = (Arc::clone(&records), Arc::clone(&search));
+        let announcer = Arc::clone(&announcing);
         let listener = std::thread::Builder::new()
             .name("mdns".to_owned())
-            .spawn(move || listen(events, &kept, &searching))
+            .spawn(move || listen(events, &kept, &searching, &announcer))
             .map_err(|error| mdns_sd::Error::Msg(error.to_string()))?;
         Ok(Self {
-            daemon,
+            announcing,
             search,
             records,
             since: DateTime::now(),
-            announced: Mutex::default(),
             listener: Some(listener),
         })
     }
@@ -98,18 +96,12 @@ impl Multicast {
             ("caps", server.capabilities.join(",")),
         ];
         let info = service(server, host, &properties)?;
-        let full_name = info.get_fullname().to_owned();
-        self.daemon.register(info)?;
-        locked(&self.announced).insert(server.name.clone(), full_name);
-        Ok(())
+        Ok(locked(&self.announcing).announce(&server.name, info)?)
     }
 
     /// Ends the announcement of a server.
     pub(crate) fn withdraw(&self, name: &str) {
-        if let Some(full_name) = locked(&self.announced).remove(name) {
-            // The result is of no use: a server that is not announced any more needs no farewell.
-            let _ = self.daemon.unregister(&full_name);
-        }
+        locked(&self.announcing).withdraw(name);
     }
 
     /// Returns the servers on the network so far, in the order of their records.
@@ -136,23 +128,14 @@ impl Multicast {
 
 impl Drop for Multicast {
     fn drop(&mut self) {
-        let names: Vec<String> = locked(&self.announced).values().cloned().collect();
-        let farewells: Vec<_> = names
-            .iter()
-            .filter_map(|name| self.daemon.unregister(name).ok())
-            .collect();
-        // The daemon sends them on its own thread, which must not end before.
-        for farewell in farewells {
-            let _ = farewell.recv_timeout(FAREWELL);
-        }
         let searching = {
             let mut search = locked(&self.search);
             search.is_over = true;
             // The listener ends with the event that this causes.
-            let _ = search.daemon.stop_browse(SERVICE);
-            search.daemon.shutdown()
+            let _ = search.daemon.library().stop_browse(SERVICE);
+            search.daemon.library().shutdown()
         };
-        for ended in [self.daemon.shutdown(), searching].into_iter().flatten() {
+        if let Ok(ended) = searching {
             let _ = ended.recv_timeout(FAREWELL);
         }
         if let Some(listener) = self.listener.take() {
@@ -197,41 +180,65 @@ fn service(
     })
 }
 
-/// Keeps what is found, in one search after another, until they are over.
-fn listen(mut events: Receiver<ServiceEvent>, records: &Mutex<Records>, search: &Mutex<Search>) {
+/// Keeps what is found, in one search after another, until they are over. Looks at what the library keeps.
+fn listen(
+    mut events: Receiver<ServiceEvent>,
+    records: &Mutex<Records>,
+    search: &Mutex<Search>,
+    announcing: &Mutex<Announcing>,
+) {
     let mut begin = Instant::now();
     let mut is_swept = true;
+    let mut look = begin + LOOK;
     loop {
         let end = match (is_swept, locked(records).needs_round()) {
             (false, _) => begin + ANSWERS,
             (true, true) => begin + SHORT_ROUND,
             (true, false) => begin + ROUND,
         };
-        match events.recv_deadline(end) {
-            Ok(ServiceEvent::ServiceResolved(service)) => locked(records).add(&service),
-            Ok(ServiceEvent::ServiceRemoved(_, name)) => {
-                locked(records).remove(&name);
+        // The events of a flood put off nothing.
+        let now = Instant::now();
+        let mut is_flooded = false;
+        if now >= look {
+            look = now + LOOK;
+            locked(announcing).look();
+            let mut search = locked(search);
+            // A library that is flooded may never say that the search has stopped.
+            if search.is_over {
+                return;
             }
+            is_flooded = search.daemon.keeps_too_much();
+        }
+        if now >= end && !is_swept {
+            locked(records).sweep();
+            is_swept = true;
+        } else if now >= end || is_flooded {
+            match next_search(search) {
+                Ok(Some(next)) => {
+                    events = next;
+                    locked(records).begin_search();
+                    // The round goes on until servers had the time to answer.
+                    if is_swept {
+                        locked(records).begin_round();
+                        (begin, is_swept) = (now, false);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    begin = now;
+                    tracing::warn!(%error, "mDNS does not begin another search");
+                }
+            }
+        }
+        let wake = end.min(look);
+        match events.recv_deadline(wake) {
+            Ok(ServiceEvent::ServiceResolved(service)) => locked(records).add(&service),
+            Ok(ServiceEvent::ServiceRemoved(_, name)) => locked(records).remove(&name),
             Ok(ServiceEvent::SearchStopped(_)) if locked(search).is_over => return,
             Ok(_) => {}
             // The library has ended.
-            Err(_) if Instant::now() < end => return,
-            Err(_) if !is_swept => {
-                locked(records).sweep();
-                is_swept = true;
-            }
-            Err(_) => {
-                begin = Instant::now();
-                match next_search(search) {
-                    Ok(Some(next)) => {
-                        events = next;
-                        locked(records).begin_round();
-                        is_swept = false;
-                    }
-                    Ok(None) => return,
-                    Err(error) => tracing::warn!(%error, "mDNS does not begin another search"),
-                }
-            }
+            Err(_) if Instant::now() < wake => return,
+            Err(_) => {}
         }
     }
 }
@@ -242,11 +249,11 @@ fn next_search(search: &Mutex<Search>) -> Result<Option<Receiver<ServiceEvent>>,
     if search.is_over {
         return Ok(None);
     }
-    let next = ServiceDaemon::new()?;
-    let events = next.browse(SERVICE)?;
+    let next = Daemon::start()?;
+    let events = next.library().browse(SERVICE)?;
     let last = std::mem::replace(&mut search.daemon, next);
     // It ends by itself.
-    let _ = last.shutdown();
+    let _ = last.library().shutdown();
     Ok(Some(events))
 }
 

@@ -37,8 +37,12 @@ struct Record {
     server: FoundServer,
     /// Address of the server, or its host.
     source: String,
-    /// Search in which it was found last.
+    /// Round in which it was found last.
     round: u64,
+    /// Search in which it was found first.
+    search: u64,
+    /// True if it was found in a later search, too: it answers.
+    is_proven: bool,
 }
 
 /// Servers that were found in the searches so far.
@@ -47,6 +51,7 @@ pub(super) struct Records {
     by_name: BTreeMap<String, Record>,
     last_id: u32,
     round: u64,
+    search: u64,
     /// True if a server was left out in this round.
     is_full: bool,
     /// Number of announcements in this round.
@@ -57,6 +62,11 @@ impl Records {
     /// Returns true if the next search shall begin early.
     pub(super) fn needs_round(&self) -> bool {
         self.is_full || self.announcements > MAX_ANNOUNCEMENTS
+    }
+
+    /// Notes that another search begins: a server that is found again answers.
+    pub(super) fn begin_search(&mut self) {
+        self.search += 1;
     }
 
     pub(super) fn begin_round(&mut self) {
@@ -85,7 +95,8 @@ impl Records {
     }
 
     /// Keeps a server. If there is no room, the last one of the source with most servers gives way: a source that announces many
-    /// takes the room of no other one.
+    /// takes the room of no other one. A source is an address that a stranger has chosen. So if each has one server, the oldest server
+    /// that has not answered another search gives way to one of a new source.
     pub(super) fn add(&mut self, service: &ResolvedService) {
         self.announcements += 1;
         let full_name = service.get_fullname();
@@ -99,6 +110,9 @@ impl Records {
             .min_by_key(preference)
             .map_or_else(|| found.host.clone(), |address| address.to_string());
         let known = self.by_name.get(full_name);
+        let (search, is_proven) = known.map_or((self.search, false), |known| {
+            (known.search, known.is_proven || known.search < self.search)
+        });
         let known = known.map(|known| known.server.record_id);
         if known.is_none() && self.by_name.len() >= MAX_SERVERS && !self.make_room(&source) {
             self.is_full = true;
@@ -113,32 +127,40 @@ impl Records {
             server: FoundServer { record_id, ..found },
             source,
             round: self.round,
+            search,
+            is_proven,
         };
         self.by_name.insert(full_name.to_owned(), record);
     }
 
-    /// Removes a server of the source with most servers, if these are more than those of `source` and one.
+    /// Removes a server of the source with most servers, if these are more than those of `source` and one. If no source has several,
+    /// removes one that is not proven for a new source.
     fn make_room(&mut self, source: &str) -> bool {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for record in self.by_name.values() {
             *counts.entry(&record.source).or_default() += 1;
         }
         let own = counts.get(source).copied().unwrap_or(0);
-        let most = counts.into_iter().max_by_key(|(_, count)| *count);
-        // With a smaller difference, two sources would take the same room from each other in turns.
-        let Some((most, _)) = most.filter(|(_, count)| *count > own + 1) else {
+        let Some((most, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else {
             return false;
         };
-        let of_most = self
-            .by_name
-            .iter()
-            .filter(|(_, record)| record.source == most);
-        let last = of_most.max_by_key(|(_, record)| record.server.record_id);
-        let Some(last) = last.map(|(name, _)| name.clone()) else {
+        let all = self.by_name.iter();
+        let number = |(_, record): &(&String, &Record)| record.server.record_id;
+        // With a smaller difference, two sources would take the same room from each other in turns.
+        let gives_way = if count > own + 1 {
+            all.filter(|(_, record)| record.source == most)
+                .max_by_key(number)
+        } else if own == 0 {
+            all.filter(|(_, record)| !record.is_proven)
+                .min_by_key(number)
+        } else {
+            None
+        };
+        let Some(name) = gives_way.map(|(name, _)| name.clone()) else {
             return false;
         };
         self.is_full = true;
-        self.by_name.remove(&last).is_some()
+        self.by_name.remove(&name).is_some()
     }
 }
 
@@ -251,7 +273,7 @@ mod tests {
 
     /// Servers are found beside a thousand records that never expire.
     #[test]
-    fn a_flood_of_one_source_gives_way_and_one_of_many_sources_ends_with_its_round() {
+    fn a_flood_of_one_source_gives_way_and_one_of_many_sources_to_servers_that_answer() {
         let is_known = |records: &Records, name: &str| {
             let mut all = records.by_name.values();
             all.any(|record| record.server.name == name)
@@ -267,20 +289,32 @@ mod tests {
         }
         assert_eq!(records.by_name.len(), MAX_SERVERS);
 
+        // Each server of this flood has an address of its own.
+        let flood = |records: &mut Records, name: &str| {
+            for number in 0..2 * MAX_SERVERS {
+                let address = format!("10.1.{}.{}", number / 250, number % 250);
+                records.add(&resolved(&format!("{name}{number}"), &address, &[]));
+            }
+        };
         let mut records = Records::default();
-        for number in 0..2 * MAX_SERVERS {
-            let address = format!("10.1.{}.{}", number / 250, number % 250);
-            records.add(&resolved(&format!("flood{number}"), &address, &[]));
-        }
+        flood(&mut records, "first");
         records.add(&resolved("press", "10.0.1.1", &[]));
-        assert!(!is_known(&records, "press") && records.needs_round());
-        records.begin_round();
-        records.sweep();
+        assert!(is_known(&records, "press") && records.needs_round());
+        records.begin_search();
+        // It answers, and has its place from now on.
         records.add(&resolved("press", "10.0.1.1", &[]));
-        assert!(is_known(&records, "press") && !records.needs_round());
+        flood(&mut records, "second");
+        assert!(is_known(&records, "press"));
+        assert_eq!(records.by_name.len(), MAX_SERVERS);
         records.begin_round();
         records.add(&resolved("press", "10.0.1.1", &[]));
         records.sweep();
         assert_eq!(records.by_name.len(), 1, "it has answered again");
+        assert!(!records.needs_round());
+        // Without an answer, it gives way.
+        let mut records = Records::default();
+        records.add(&resolved("press", "10.0.1.1", &[]));
+        flood(&mut records, "third");
+        assert!(!is_known(&records, "press"));
     }
 }

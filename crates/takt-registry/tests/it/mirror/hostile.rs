@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use takt_app::client::Follow;
 use takt_app::{Client, ClientError, ClientOptions, Endpoint};
 use takt_rt::readiness::Events;
+use takt_services::ServerBudgets;
 use takt_tcp::{ChannelDescription, TcpChannels, TcpPeer, TcpServer, TcpServerConfig};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::{MessageSecurityMode, NodeClass, UserTokenType};
@@ -308,9 +309,11 @@ impl Drop for Running {
 
 #[test]
 fn a_mirror_of_an_endless_server_names_the_limit() {
+    // Shares of the memory budget of the registry.
+    let budget = ServerBudgets::of_process().max_memory;
     for (endless, limit, said) in [
-        (Endless::Pages, 64 << 20, "bytes of references"),
-        (Endless::Tree, 128 << 20, "bytes of names and attributes"),
+        (Endless::Pages, budget / 8, "bytes of references"),
+        (Endless::Tree, budget / 4, "bytes of names and attributes"),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let server = Running::start(endless);
