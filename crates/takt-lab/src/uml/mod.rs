@@ -71,9 +71,12 @@ const DRIVER_LINE: &str = "obj-y += takt_link/";
 /// reading of a clock takes a step, and no timer is set less than 500 ns ahead, or by Linux itself 1 us. The lab counts nanoseconds. A
 /// system call that fails takes 1 us there, so that a loop of them comes to an end; interrupts are off meanwhile, and timers late.
 ///
+/// Its start checks how processes are traced with one that stops itself. If the machine is killed meanwhile, that process would stay for
+/// ever, so it ends with its parent, as the others do.
+///
 /// User-Mode Linux keeps 2696 bytes of a process's extended registers (XSAVE). Processors with AMX have 11 008, and their kernel refuses to set a
 /// part of them; it ignores what is too much.
-const CHANGES: [(&str, &str, &str); 5] = [
+const CHANGES: [(&str, &str, &str); 6] = [
     (
         "arch/um/include/linux/time-internal.h",
         "#define TIMER_MULTIPLIER 256",
@@ -93,6 +96,11 @@ const CHANGES: [(&str, &str, &str); 5] = [
         "arch/um/kernel/skas/syscall.c",
         "um_udelay(1);",
         "um_ndelay(1);",
+    ),
+    (
+        "arch/um/os-Linux/start_up.c",
+        "\tint sc_result;\n\n",
+        "\tint sc_result;\n\tos_set_pdeathsig();\n\tif (getppid() != ppid)\n\t\texit(1);\n",
     ),
     (
         "arch/x86/um/user-offsets.c",
