@@ -76,7 +76,7 @@ const DRIVER_LINE: &str = "obj-y += takt_link/";
 ///
 /// User-Mode Linux keeps 2696 bytes of a process's extended registers (XSAVE). Processors with AMX have 11 008, and their kernel refuses to set a
 /// part of them; it ignores what is too much.
-const CHANGES: [(&str, &str, &str); 6] = [
+const CHANGES: [(&str, &str, &str); 8] = [
     (
         "arch/um/include/linux/time-internal.h",
         "#define TIMER_MULTIPLIER 256",
@@ -99,8 +99,18 @@ const CHANGES: [(&str, &str, &str); 6] = [
     ),
     (
         "arch/um/os-Linux/start_up.c",
-        "\tint sc_result;\n\n",
-        "\tint sc_result;\n\tos_set_pdeathsig();\n\tif (getppid() != ppid)\n\t\texit(1);\n",
+        "static void ptrace_child(void)\n{",
+        "static int checker;\n\nstatic void ptrace_child(void)\n\n{",
+    ),
+    (
+        "arch/um/os-Linux/start_up.c",
+        "ppid = getppid();\n\tint sc_result;\n\n",
+        "ppid = checker;\n\tint sc_result;\n\n\tos_set_pdeathsig();\n\tif (getppid() != checker)\n\t\texit(1);\n",
+    ),
+    (
+        "arch/um/os-Linux/start_up.c",
+        "\tpid = fork();\n\tif (pid == 0)\n\t\tptrace_child();",
+        "\tchecker = os_getpid();\n\tpid = fork();\n\tif (!pid)\n\t\tptrace_child();",
     ),
     (
         "arch/x86/um/user-offsets.c",
