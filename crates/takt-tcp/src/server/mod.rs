@@ -121,8 +121,9 @@ pub struct TcpServer<H: TcpChannels> {
     /// Alarm at the earliest deadline of any connection, or before.
     alarm: Alarm,
     accept_again: Option<Instant>,
-    /// Time of the next search for memory among the connections, after a search found none.
-    search_again: Option<Instant>,
+    /// Times of the next search for memory among the connections, after a search found none: with those that have a Session, and
+    /// without them.
+    search_again: [Option<Instant>; 2],
     /// Limit on log lines about connections that gave way, and the number of those that are not in a line yet.
     given_way: LogLimit,
     unreported: usize,
@@ -187,7 +188,7 @@ impl<H: TcpChannels> TcpServer<H> {
             accepted: 0,
             alarm,
             accept_again: None,
-            search_again: None,
+            search_again: [None; 2],
             given_way: LogLimit::default(),
             unreported: 0,
             misbehaved: Arc::default(),
@@ -331,9 +332,7 @@ impl<H: TcpChannels> TcpServer<H> {
 
     /// Serves a connection that is ready, or whose requests can be continued.
     fn serve(&mut self, id: u64, event: Option<ReadyEvent>, now: Instant) {
-        if event.is_some() {
-            self.keep_reserve(id, now);
-        }
+        self.keep_reserve(id, now);
         let Some(connection) = self.connections.get_mut(id) else {
             return;
         };

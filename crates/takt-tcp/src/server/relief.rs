@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use takt_rt::memory_budget::MemoryBudget;
+
 use crate::error::TransportError;
 use crate::handler::TcpChannels;
 use crate::memory::GRANTED;
@@ -18,27 +20,40 @@ const SEARCH_PAUSE: Duration = Duration::from_millis(100);
 impl<H: TcpChannels> TcpServer<H> {
     /// Keeps memory free for the response to the next request of connection `id`.
     pub(super) fn keep_reserve(&mut self, id: u64, now: Instant) {
-        let config = &self.connection_config;
-        // The budget without a Session is a part of the other one.
-        // A small budget must not consist of the reserve alone.
-        let reserve = RESERVE.min(config.memory_without_session.limit() / 4);
-        if config.memory_without_session.available() >= reserve
-            || self.search_again.is_some_and(|at| now < at)
-        {
-            return;
+        let reserve = self.reserve();
+        // The budget without a Session is a part of the other one, so that it has room only if the other one has: that of all
+        // connections comes first. A search without success in one of them does not delay that in the other.
+        for with_session in [true, false] {
+            let again = self.search_again[usize::from(with_session)];
+            if self.budget(with_session).available() < reserve && again.is_none_or(|at| at <= now) {
+                let found = self.free(id, reserve, with_session, now);
+                self.search_again[usize::from(with_session)] = (!found).then(|| now + SEARCH_PAUSE);
+            }
         }
-        let without_session = self.free(id, reserve, false, now);
-        let all = self.connection_config.memory.available() >= reserve
-            || self.free(id, reserve, true, now);
-        self.search_again = (!without_session || !all).then(|| now + SEARCH_PAUSE);
     }
 
-    /// Makes room for `bytes` that connection `id` needs. Connections with a Session give way only to connections
-    /// with a Session.
+    /// Returns the size in bytes of the part of each budget that is kept free.
+    fn reserve(&self) -> usize {
+        // A small budget must not consist of the reserve alone.
+        RESERVE.min(self.budget(false).limit() / 4)
+    }
+
+    /// Returns the budget of all connections, or of those without a Session.
+    fn budget(&self, with_session: bool) -> &MemoryBudget {
+        match with_session {
+            true => &self.connection_config.memory,
+            false => &self.connection_config.memory_without_session,
+        }
+    }
+
+    /// Makes room for `bytes` that connection `id` needs for a request, and for the response to it if possible. Returns false if
+    /// there is no room for the request. Connections with a Session give way only to connections with a Session.
     pub(super) fn make_room(&mut self, id: u64, bytes: usize, now: Instant) -> bool {
         let stage = self.connections.get_mut(id);
         let stage = stage.and_then(|connection| connection.stage(&self.handler));
-        self.free(id, bytes, stage == Some(Stage::Session), now)
+        let with_session = stage == Some(Stage::Session);
+        self.free(id, bytes + self.reserve(), with_session, now)
+            || self.budget(with_session).available() >= bytes
     }
 
     /// Frees memory of connections other than `id` until `bytes` are available. Connections without a Session come
@@ -46,13 +61,7 @@ impl<H: TcpChannels> TcpServer<H> {
     /// client.
     fn free(&mut self, id: u64, bytes: usize, with_session: bool, now: Instant) -> bool {
         loop {
-            let config = &self.connection_config;
-            let budget = if with_session {
-                &config.memory
-            } else {
-                &config.memory_without_session
-            };
-            if budget.available() >= bytes {
+            if self.budget(with_session).available() >= bytes {
                 return true;
             }
             let holders = self

@@ -391,6 +391,23 @@ fn unfinished_messages_do_not_lock_out_others() {
 }
 
 #[test]
+fn a_response_has_room_beside_any_number_of_unfinished_messages() {
+    let connection = budgets(8 << 10, 4 << 10, 2 << 10, 1 << 10);
+    let server = EchoServer::start(TcpServerConfig {
+        connection,
+        ..TcpServerConfig::default()
+    });
+    // The unfinished messages leave another rest of the budget each time, and a search for memory comes before each request.
+    let mut attackers = Vec::new();
+    for size in 1..120 {
+        let mut stream = server.raw();
+        begin_message(&mut stream, size * 11_000 % 900_000);
+        attackers.push(stream);
+        good_client(&server);
+    }
+}
+
+#[test]
 fn unread_responses_do_not_lock_out_others() {
     let connection = budgets(16 << 10, 4 << 10, 16 << 10, 1 << 10);
     let all = connection.memory.clone();
