@@ -24,6 +24,17 @@ use crate::signing_request::signing_request;
 use crate::store::CertificateStore;
 use crate::trust::{Expectations, TrustList};
 
+/// Occasion of the checks of a peer's certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Occasion {
+    /// A channel opens.
+    Opening,
+    /// The token of an open channel is renewed.
+    Renewal,
+    /// The trust list has changed while a channel is open.
+    ListChange,
+}
+
 /// Shortest time between two certificates of strangers that are kept for an administrator: anybody can send new ones, and each
 /// takes some milliseconds.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -294,11 +305,11 @@ impl ApplicationSecurity {
         peer: &PeerCertificate,
         expected: &PeerExpectations<'_>,
     ) -> Result<(), CertificateError> {
-        self.check(peer, expected, false)
+        self.check(peer, expected, Occasion::Opening)
     }
 
-    /// Decides whether an open channel may live on: checks the certificate of the peer again. An own certificate that was replaced
-    /// since is accepted: the applications of this user keep their channels.
+    /// Decides whether the token of a channel may be renewed: checks the certificate of the peer again. An own certificate that was
+    /// replaced since is accepted: the applications of this user keep their channels.
     ///
     /// # Errors
     /// The check that failed.
@@ -307,14 +318,28 @@ impl ApplicationSecurity {
         peer: &PeerCertificate,
         expected: &PeerExpectations<'_>,
     ) -> Result<(), CertificateError> {
-        self.check(peer, expected, true)
+        self.check(peer, expected, Occasion::Renewal)
+    }
+
+    /// Decides whether an open channel may live on after a change of the trust list: makes the checks of
+    /// [`keep_peer`](Self::keep_peer) but for those of times. A channel whose certificate has expired, or whose server's clock was
+    /// set, ends at its next renewal; a change of the list in between is no reason.
+    ///
+    /// # Errors
+    /// The check that failed.
+    pub fn reconsider_peer(
+        &self,
+        peer: &PeerCertificate,
+        expected: &PeerExpectations<'_>,
+    ) -> Result<(), CertificateError> {
+        self.check(peer, expected, Occasion::ListChange)
     }
 
     fn check(
         &self,
         peer: &PeerCertificate,
         expected: &PeerExpectations<'_>,
-        has_channel: bool,
+        occasion: Occasion,
     ) -> Result<(), CertificateError> {
         let leaf = peer.leaf().ok_or(CertificateError::Structure)?;
         let list = self.store.trust_list();
@@ -325,14 +350,18 @@ impl ApplicationSecurity {
             host: expected.host,
             application_uri: expected.application_uri,
         };
-        let mut checked = list.check(peer.chain(), &expected);
+        let check = |list: &TrustList| match occasion {
+            Occasion::ListChange => list.check_without_times(peer.chain(), &expected),
+            Occasion::Opening | Occasion::Renewal => list.check(peer.chain(), &expected),
+        };
+        let mut checked = check(&list);
         let is_untrusted = checked == Err(CertificateError::Untrusted);
         let is_replaced = is_untrusted && self.store.is_replaced(leaf);
-        if is_replaced && has_channel {
+        if is_replaced && occasion != Occasion::Opening {
             // A copy: only channels that are open may go on with the certificate before.
             let mut list = TrustList::clone(&list);
             list.trusted.push(leaf.clone());
-            checked = list.check(peer.chain(), &expected);
+            checked = check(&list);
         }
         match checked {
             Ok(()) => {}

@@ -12,7 +12,7 @@ use crate::x509::signed::Signed;
 use crate::x509::{extension, time};
 
 /// A parsed revocation list.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RevocationList {
     der: Vec<u8>,
     issuer_name: Vec<u8>,
@@ -116,14 +116,17 @@ impl RevocationList {
         self.verify(issuer)
     }
 
-    /// Returns true if `issuer` made the list, which is up to date at `now`.
-    pub(crate) fn is_of(&self, issuer: &Certificate, now: i64) -> bool {
+    /// Returns true if `issuer` made the list, and it is up to date at that time, if there is one.
+    pub(crate) fn is_of(&self, issuer: &Certificate, at: Option<i64>) -> bool {
         self.names_issuer(issuer)
             && !self.has_unknown_critical
-            && self.this_update <= now
-            && self.next_update.is_none_or(|next| now <= next)
+            && at.is_none_or(|at| self.is_current_at(at))
             && issuer.may_revoke()
             && self.verify(issuer).is_ok()
+    }
+
+    fn is_current_at(&self, at: i64) -> bool {
+        self.this_update <= at && self.next_update.is_none_or(|next| at <= next)
     }
 
     fn verify(&self, issuer: &Certificate) -> Result<(), CertificateError> {

@@ -41,6 +41,9 @@ struct ReadTrustList {
     folders: Vec<FileState>,
     files: Vec<FileState>,
     looked_at: Instant,
+    /// True if each later change of a file gets another state: a file that has just changed can change again within the resolution
+    /// of its time stamp.
+    is_settled: bool,
     list: Arc<TrustList>,
 }
 
@@ -210,7 +213,7 @@ impl CertificateStore {
         Ok(identity)
     }
 
-    /// Returns the trust list as the folders are now. The own certificates are trusted: who can write them controls this
+    /// Returns the trust list as the folders are now: the same object while its content is the same. The own certificates are trusted: who can write them controls this
     /// user's applications already.
     #[must_use]
     pub fn trust_list(&self) -> Arc<TrustList> {
@@ -219,6 +222,7 @@ impl CertificateStore {
         let folders = self.folder_states(&FOLDERS);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(read) = &*cache
+            && read.is_settled
             && read.looked_at.elapsed() < LOOK_AGAIN
             && read.folders == folders
         {
@@ -227,23 +231,26 @@ impl CertificateStore {
         let files = self.file_states(&FOLDERS);
         let looked_at = Instant::now();
         if let Some(read) = &mut *cache
+            && read.is_settled
             && read.folders == folders
             && read.files == files
         {
             read.looked_at = looked_at;
             return Arc::clone(&read.list);
         }
-        let list = Arc::new(self.read_trust_list());
-        // A file that has just changed can change again within the resolution of its time stamp.
+        let list = self.read_trust_list();
+        let list = match &*cache {
+            Some(read) if *read.list == list => Arc::clone(&read.list),
+            _ => Arc::new(list),
+        };
         let mut all = folders.iter().chain(&files);
-        *cache = all
-            .all(|state| state.has_passed(RESOLUTION))
-            .then(|| ReadTrustList {
-                folders,
-                files,
-                looked_at,
-                list: Arc::clone(&list),
-            });
+        *cache = Some(ReadTrustList {
+            is_settled: all.all(|state| state.has_passed(RESOLUTION)),
+            folders,
+            files,
+            looked_at,
+            list: Arc::clone(&list),
+        });
         list
     }
 

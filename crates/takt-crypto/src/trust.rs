@@ -6,7 +6,7 @@ use crate::policy::{KeyKind, PolicyProfile};
 use crate::revocation::RevocationList;
 
 /// Trusted certificates, certificates of issuers, and revocation lists.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustList {
     /// Certificates that are trusted, of applications or of issuers.
     pub trusted: Vec<Certificate>,
@@ -41,6 +41,28 @@ impl TrustList {
         chain: &[Certificate],
         expected: &Expectations<'_>,
     ) -> Result<(), CertificateError> {
+        self.check_at(chain, expected, Some(expected.now))
+    }
+
+    /// Makes the checks of [`check`](Self::check) but for those of times: of certificates, and of revocation lists.
+    ///
+    /// # Errors
+    /// The first check that failed.
+    pub fn check_without_times(
+        &self,
+        chain: &[Certificate],
+        expected: &Expectations<'_>,
+    ) -> Result<(), CertificateError> {
+        self.check_at(chain, expected, None)
+    }
+
+    /// Makes all checks at a time, or without a time those that do not depend on it.
+    fn check_at(
+        &self,
+        chain: &[Certificate],
+        expected: &Expectations<'_>,
+        at: Option<i64>,
+    ) -> Result<(), CertificateError> {
         let [leaf, ..] = chain else {
             return Err(CertificateError::Structure);
         };
@@ -48,7 +70,9 @@ impl TrustList {
         check_signatures(&path)?;
         check_keys(&path, expected.profile)?;
         self.check_trust(&path)?;
-        check_times(&path, expected.now)?;
+        if let Some(at) = at {
+            check_times(&path, at)?;
+        }
         if expected.host.is_some_and(|host| !leaf.is_for_host(host)) {
             return Err(CertificateError::HostName);
         }
@@ -61,7 +85,7 @@ impl TrustList {
         if !leaf.may_secure_channels() || !leaf.may_act(expected.is_server) {
             return Err(CertificateError::Use);
         }
-        self.check_issuers(&path, expected.now)
+        self.check_issuers(&path, at)
     }
 
     /// Makes all checks on the certificate of a user (OPC 10000-4, 7.40.5).
@@ -80,7 +104,7 @@ impl TrustList {
         self.check_trust(&path)?;
         check_times(&path, now)?;
         match path.first() {
-            Some(leaf) if leaf.may_sign() => self.check_issuers(&path, now),
+            Some(leaf) if leaf.may_sign() => self.check_issuers(&path, Some(now)),
             _ => Err(CertificateError::Use),
         }
     }
@@ -173,15 +197,19 @@ impl TrustList {
         }
     }
 
-    /// Checks the uses of issuers, and revocation.
-    fn check_issuers(&self, path: &[&Certificate], now: i64) -> Result<(), CertificateError> {
+    /// Checks the uses of issuers, and revocation; without a time by lists of any time.
+    fn check_issuers(
+        &self,
+        path: &[&Certificate],
+        at: Option<i64>,
+    ) -> Result<(), CertificateError> {
         check_uses_of_issuers(path)?;
         for (index, pair) in path.windows(2).enumerate() {
             let [certificate, issuer] = pair else {
                 continue;
             };
             let lists = self.revocation_lists.iter();
-            let mut lists = lists.filter(|list| list.is_of(issuer, now)).peekable();
+            let mut lists = lists.filter(|list| list.is_of(issuer, at)).peekable();
             let is_leaf = index == 0;
             if lists.peek().is_none() {
                 return Err(match is_leaf {

@@ -357,7 +357,7 @@ impl ClientConnection {
             return Ok(());
         }
         *seen = list;
-        let checked = policy.keep_peer(&self.config.server_certificate);
+        let checked = policy.reconsider_peer(&self.config.server_certificate);
         Ok(checked.inspect_err(|_| self.close())?)
     }
 

@@ -175,6 +175,11 @@ impl SecurityPolicy for SecuredPolicy {
         Ok(self.application.keep_peer(peer, &self.expectations())?)
     }
 
+    fn reconsider_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        let expected = self.expectations();
+        Ok(self.application.reconsider_peer(peer, &expected)?)
+    }
+
     fn asymmetric(
         &self,
         peer: &PeerCertificate,

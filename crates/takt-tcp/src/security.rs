@@ -280,12 +280,20 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
     /// [`SecurityError::Certificate`]: the channel is not opened.
     fn accept_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError>;
 
-    /// Decides whether the open channel with this peer may live on. It is asked before each renewal of the token, and when the
-    /// [trust list](Self::trust_list) has changed.
+    /// Decides whether the token of the channel with this peer may be renewed.
     ///
     /// # Errors
     /// [`SecurityError::Certificate`]: the channel ends.
     fn keep_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError>;
+
+    /// Decides whether the open channel with this peer may live on after a change of the [trust list](Self::trust_list). Validity in
+    /// time need not be judged here: renewals judge it, and a change of the list says nothing about it.
+    ///
+    /// # Errors
+    /// [`SecurityError::Certificate`]: the channel ends.
+    fn reconsider_peer(&self, peer: &PeerCertificate) -> Result<(), SecurityError> {
+        self.keep_peer(peer)
+    }
 
     /// Returns the security of the `OPN` messages that are exchanged with a peer for which the policy has decided. `thumbprint` is
     /// what the peer has sent of the own certificate, `None` before it has sent one (a client's first message).

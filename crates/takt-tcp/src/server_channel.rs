@@ -133,7 +133,7 @@ impl ServerChannel {
 
     /// Asks the policy whether the channel may live on.
     pub(crate) fn keep_client(&self) -> Result<(), TransportError> {
-        Ok(self.policy.keep_peer(&self.client)?)
+        Ok(self.policy.reconsider_peer(&self.client)?)
     }
 
     /// Returns true if a renewal comes with another certificate than that of the channel.

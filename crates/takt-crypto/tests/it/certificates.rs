@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use proptest::prelude::*;
@@ -232,11 +232,22 @@ fn each_check_has_its_status_code() {
     for (not_before, not_after) in [(-10, -1), (1, 10)] {
         let mut expired = application();
         (expired.not_before, expired.not_after) = (at(not_before), at(not_after));
+        let expired = chain(&expired, &authority(), &[]);
         refused(
-            chain(&expired, &authority(), &[]).check(),
+            expired.check(),
             E::Time,
             StatusCode::BadCertificateTimeInvalid,
         );
+        // A channel that is open is not judged by times when the trust list changes, but by the lists of any time.
+        let sent = std::slice::from_ref(&expired.application);
+        let trust = expired.trust();
+        assert_eq!(trust.check_without_times(sent, &expected()), Ok(()));
+        let without = TrustList {
+            revocation_lists: Vec::new(),
+            ..trust
+        };
+        let unknown = without.check_without_times(sent, &expected());
+        assert_eq!(unknown, Err(E::RevocationUnknown));
     }
     let mut expired = authority();
     expired.not_after = at(-1);
@@ -716,6 +727,28 @@ fn a_replaced_own_certificate_is_accepted_on_open_channels_only() {
     let now = open().existing("Viewer", KeyKind::Rsa).unwrap().unwrap();
     fs::remove_file(open().own_files("Viewer", KeyKind::Rsa).0).unwrap();
     assert_eq!(server.keep_peer(&peer(&now), &expected), untrusted);
+}
+
+#[test]
+fn the_trust_list_is_another_object_only_with_another_content() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let press = new("Press").create(KeyKind::Rsa).unwrap();
+    store.trust(press.certificate()).unwrap();
+    let list = store.trust_list();
+    // The files have just changed, so that they are read each time.
+    assert!(Arc::ptr_eq(&list, &store.trust_list()));
+    // Another file with the same content.
+    let [stored] = &store.trusted()[..] else {
+        panic!();
+    };
+    let copy = stored.path.with_extension("copy");
+    fs::copy(&stored.path, &copy).unwrap();
+    fs::rename(&copy, &stored.path).unwrap();
+    assert!(Arc::ptr_eq(&list, &store.trust_list()));
+    fs::remove_file(&stored.path).unwrap();
+    assert!(!Arc::ptr_eq(&list, &store.trust_list()));
+    assert!(store.trust_list().trusted.is_empty());
 }
 
 #[test]
