@@ -111,7 +111,12 @@ pub struct ScenarioLoop {
     addresses: LoopAddresses,
     /// GroupVersion of the messages that this end sends.
     group_version: u32,
+    /// True for a Subscriber, which takes messages when they come, not at the phase of a loopback.
+    takes_at_once: bool,
 }
+
+/// Largest phase of a cycle: 1 ns before its end for cycles up to 2^52 ns.
+const LAST_PHASE: f64 = 1.0 - f64::EPSILON;
 
 impl ScenarioLoop {
     /// Returns an application of a scenario: the one with this name, or the only one.
@@ -157,6 +162,7 @@ impl ScenarioLoop {
             fields: CounterPayload::fields_of(application.frame),
             addresses: LoopAddresses::of(application),
             group_version: 1,
+            takes_at_once: false,
             index,
             application: application.clone(),
         }
@@ -171,6 +177,15 @@ impl ScenarioLoop {
             Address::parse(address)?;
         }
         Ok(Self { addresses, ..self })
+    }
+
+    /// Makes the loopback take messages in the whole cycle, as Subscribers do, and not in the phase of the scenario.
+    #[must_use]
+    pub fn taking_at_once(self) -> Self {
+        Self {
+            takes_at_once: true,
+            ..self
+        }
     }
 
     /// Gives the messages that this end sends the id of its run.
@@ -257,9 +272,16 @@ impl ScenarioLoop {
         }
     }
 
-    /// Returns the phases of the scenario.
+    /// Returns the phases of the scenario, or those of an end that takes messages in the whole cycle.
     #[must_use]
     pub fn phases(&self) -> LoopPhases {
+        if self.takes_at_once {
+            return LoopPhases {
+                subscriber: 0.0,
+                user: LAST_PHASE,
+                publisher: LAST_PHASE,
+            };
+        }
         let phases = self.application.phases;
         let share = |share: takt_scenario::Share| share.0 as f64 / 1e9;
         LoopPhases {

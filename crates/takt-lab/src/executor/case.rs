@@ -167,9 +167,12 @@ impl<'a> RunningCase<'a> {
             let device = plan.device(place).ok_or(LabError::Panicked)?;
             let node = place.0;
             let cycle = (application.cycle.0 / 1000).max(1);
-            let sending = match subscriber {
-                Some(_) => Sending::Immediate,
-                None => sending(&control, self.request.configures),
+            let (control, sending) = match subscriber {
+                Some(_) => (control.taking_at_once(), Sending::Immediate),
+                None => {
+                    let sending = sending(&control, self.request.configures);
+                    (control, sending)
+                }
             };
             let request = EndRequest {
                 sending,
