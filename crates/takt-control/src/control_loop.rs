@@ -90,7 +90,8 @@ impl ControlLoop {
         sender.limit_waiting(options.kernel_queue, interval, ahead);
         let cyclic = Cyclic::new(interval)?
             .with_base_time(Clock::Tai, options.base_time_nanos)
-            .with_spin(options.real_time.spin);
+            .with_spin(options.real_time.spin)
+            .with_tolerance(options.start_tolerance);
         Ok(Self {
             schedule: Schedule::new(interval, options.phases, options.sending)?,
             group,

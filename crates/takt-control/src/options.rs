@@ -1,5 +1,7 @@
 //! Options of a control loop.
 
+use std::time::Duration;
+
 use takt_link::{KernelQueue, LinkOptions, ReceiveClock};
 use takt_rt::real_time::RealTimeOptions;
 
@@ -23,6 +25,8 @@ pub struct ControlOptions {
     pub cycles: Option<u64>,
     /// Number of further cycles in which the loop only receives, so that the answers to the last messages can come.
     pub drain_cycles: u64,
+    /// Time by which a cycle may begin late; a later one is skipped.
+    pub start_tolerance: Duration,
     /// Reaction to cycles without a message.
     pub deadline: Deadline,
     /// Real-time settings of the thread.
@@ -44,6 +48,7 @@ impl Default for ControlOptions {
             base_time_nanos: 0,
             cycles: None,
             drain_cycles: 0,
+            start_tolerance: Duration::ZERO,
             deadline: Deadline::default(),
             real_time: RealTimeOptions::default(),
         }

@@ -383,6 +383,11 @@ impl ScenarioLoop {
         };
         let options = ControlOptions {
             phases: self.phases(),
+            start_tolerance: match self.takes_at_once {
+                // The thread waits for messages until the next cycle begins.
+                true => duration(self.application.cycle) / 2,
+                false => options.start_tolerance,
+            },
             ..options
         };
         let configuration = self.configuration(end)?;

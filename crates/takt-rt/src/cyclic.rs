@@ -78,6 +78,8 @@ pub struct Cyclic {
     cycle: i64,
     base_time: i64,
     spin: Duration,
+    /// Nanoseconds by which a cycle may start late; a later one is skipped.
+    tolerance: i64,
     /// The number of the last cycle, and its start on CLOCK_MONOTONIC; `None` before the first.
     last: Option<(i64, i64)>,
     overruns: u64,
@@ -100,6 +102,7 @@ impl Cyclic {
             cycle: nanos,
             base_time: clock.nanos().saturating_add(nanos),
             spin: Duration::ZERO,
+            tolerance: 0,
             last: None,
             overruns: 0,
             clock_steps: 0,
@@ -123,6 +126,14 @@ impl Cyclic {
     #[must_use]
     pub fn with_spin(mut self, spin: Duration) -> Self {
         self.spin = spin;
+        self
+    }
+
+    /// Starts a cycle whose start has passed by this time or less, instead of skipping it. For work that may take its whole cycle, such
+    /// as waiting for messages.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: Duration) -> Self {
+        self.tolerance = i64::try_from(tolerance.as_nanos()).unwrap_or(i64::MAX);
         self
     }
 
@@ -178,7 +189,7 @@ impl Cyclic {
     fn wait_by(&mut self, clocks: &mut impl Clocks, stop: Option<&AtomicBool>) -> Option<Cycle> {
         let mut clock_step = 0_i64;
         let mut reading = self.clock.read(clocks);
-        let (mut number, mut skipped) = self.next(reading.now);
+        let (mut number, mut skipped) = self.next_or_late(reading.now);
         let mut start = self.start(number);
         loop {
             if let Some(step) = reading.step {
@@ -235,6 +246,22 @@ impl Cyclic {
         }
     }
 
+    /// Returns the number of the next cycle, which may have started a tolerated time before `now`, and the number of cycles skipped.
+    #[inline]
+    fn next_or_late(&self, now: i64) -> (i64, u64) {
+        match (self.tolerance, self.last) {
+            (0, _) | (_, None) => self.next(now),
+            (tolerance, Some((last, _))) => {
+                // The last cycle itself may be within the tolerance.
+                let (number, skipped) = self.next(now.saturating_sub(tolerance).saturating_sub(1));
+                match number > last {
+                    true => (number, skipped),
+                    false => self.next(now),
+                }
+            }
+        }
+    }
+
     /// Returns the number of the first cycle that starts after `now`, and the number of cycles skipped since the last
     /// one.
     fn next(&self, now: i64) -> (i64, u64) {
@@ -284,6 +311,16 @@ mod tests {
         );
 
         c.last = Some((3, 1300));
+        let late = c.clone().with_tolerance(Duration::from_nanos(50));
+        for (now, next) in [
+            (1310, (4, 0)),
+            (1400, (4, 0)),
+            (1450, (4, 0)),
+            (1451, (5, 1)),
+            (1560, (6, 2)),
+        ] {
+            assert_eq!(late.next_or_late(now), next, "{now}");
+        }
         assert_eq!(c.next(1399), (4, 0));
         assert_eq!(c.next(1400), (5, 1), "the work took a whole cycle");
         assert_eq!(c.next(1999), (10, 6));
