@@ -3,6 +3,8 @@
 /// Formats a measured number with its significant digits: three decimals below 100, one below 100 000, and none above.
 #[must_use]
 pub fn measured(value: f64) -> String {
+    // A number that is rounded to nothing has no sign.
+    let value = if value.abs() < 0.0005 { 0.0 } else { value };
     // The limits are those of the rounded number: 99.9996 with three decimals would be 100.000.
     if value.abs() < 99.9995 {
         format!("{value:.3}")
@@ -34,8 +36,11 @@ mod tests {
 
     #[test]
     fn digits_have_a_meaning() {
-        let texts = [0.5, 12.3456, 99.9999, 123.456, 7e6].map(measured);
-        assert_eq!(texts, ["0.500", "12.346", "100.0", "123.5", "7000000"]);
+        let texts = [0.5, 12.3456, 99.9999, 123.456, 7e6, -0.0004].map(measured);
+        assert_eq!(
+            texts,
+            ["0.500", "12.346", "100.0", "123.5", "7000000", "0.000"]
+        );
         let texts = [(0.5, 2), (100.0, 0), (100.0, 3), (-0.001, 2), (2.25, 1)];
         let texts = texts.map(|(value, decimals)| trimmed(value, decimals));
         assert_eq!(texts, ["0.5", "100", "100", "0", "2.2"]);

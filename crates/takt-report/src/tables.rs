@@ -46,7 +46,9 @@ fn leading_cells(entries: &Entries<'_>, entry: &Entry<'_>) -> Vec<String> {
 }
 
 fn micros(nanos: Option<f64>) -> String {
-    nanos.map_or_else(|| NONE.to_owned(), |nanos| format!("{:.1}", nanos / 1e3))
+    // Rounded, so that nothing has no sign.
+    let rounded = nanos.map(|nanos| (nanos / 100.0).round() / 10.0 + 0.0);
+    rounded.map_or_else(|| NONE.to_owned(), |micros| format!("{micros:.1}"))
 }
 
 /// Formats a bound, rounded up, so that the printed one holds as well.
