@@ -6,8 +6,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
+use takt_rt::file_lock::FileLock;
 
 /// Age from which on an unfinished file of an ended process is removed.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
@@ -45,11 +46,13 @@ pub(crate) fn warn_of_writers(path: &Path) {
 }
 
 /// Waits until no other process changes files of this folder through such a lock. Dropping the lock ends it.
-pub(crate) fn lock(path: &Path) -> io::Result<File> {
+///
+/// `None` on a file system without locks of folders, such as NFS.
+pub(crate) fn lock(path: &Path) -> io::Result<Option<FileLock>> {
     let folder = File::open(folder(path))?;
-    match rustix::fs::flock(&folder, FlockOperation::LockExclusive) {
-        // A file system without locks of folders, such as NFS.
-        Ok(()) | Err(Errno::BADF | Errno::INVAL | Errno::NOLCK | Errno::NOTSUP) => Ok(folder),
+    match FileLock::take(folder) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(Errno::BADF | Errno::INVAL | Errno::NOLCK | Errno::NOTSUP) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -175,9 +178,9 @@ mod tests {
         let path = folder.path().join("users");
         let first = lock(&path).unwrap();
         let other = File::open(folder.path()).unwrap();
-        let busy = rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive);
-        assert!(busy.is_err());
+        let copy = other.try_clone().unwrap();
+        assert!(FileLock::try_take(copy).unwrap().is_none());
         drop(first);
-        rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert!(FileLock::try_take(other).unwrap().is_some());
     }
 }

@@ -7,12 +7,12 @@
 mod unix;
 mod user;
 
-use std::fs::File;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use takt_crypto::{Certificate, FileState, PasswordHash, PasswordProofs, PolicyProfile, now};
+use takt_rt::file_lock::FileLock;
 use takt_services::{ForwardedIdentity, IssuedUser, Users};
 use takt_space::{Caller, Peer, RoleSet, UserRole};
 use takt_ua::StatusCode;
@@ -138,7 +138,7 @@ impl UserFile {
     }
 
     /// Keeps other processes from changing the users at the same time.
-    fn lock(&self) -> Result<File, UsersError> {
+    fn lock(&self) -> Result<Option<FileLock>, UsersError> {
         private_file::lock(&self.path).map_err(|source| UsersError::Io {
             path: self.path.clone(),
             source,

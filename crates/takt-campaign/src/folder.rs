@@ -1,11 +1,12 @@
 //! The folder of a campaign: its description, its lock, and files that are written completely or not at all.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use takt_rt::file_lock::FileLock;
 
 use crate::error::CampaignError;
 use crate::shard::Shard;
@@ -127,16 +128,16 @@ pub(crate) fn partial(path: &Path) -> PathBuf {
 
 /// Lock of a folder, which ends with the process.
 #[derive(Debug)]
-pub(crate) struct FolderLock(#[allow(dead_code, reason = "closing it ends the lock")] File);
+pub(crate) struct FolderLock(#[allow(dead_code, reason = "dropping it ends the lock")] FileLock);
 
 impl FolderLock {
     /// Locks a folder.
     pub(crate) fn take(directory: &Path) -> Result<Self, CampaignError> {
         let folder = File::open(directory).map_err(|error| CampaignError::io(directory, error))?;
-        match folder.try_lock() {
-            Ok(()) => Ok(Self(folder)),
-            Err(TryLockError::WouldBlock) => Err(CampaignError::Locked(directory.to_owned())),
-            Err(TryLockError::Error(error)) => Err(CampaignError::io(directory, error)),
+        match FileLock::try_take(folder) {
+            Ok(Some(lock)) => Ok(Self(lock)),
+            Ok(None) => Err(CampaignError::Locked(directory.to_owned())),
+            Err(error) => Err(CampaignError::io(directory, error.into())),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! * [`timer_slack`], [`cpu_latency`]: threads and processors that wake up without delay;
 //! * [`faults`]: page faults of a thread;
 //! * [`log_limit`]: a limit on lines of the log that clients cause;
+//! * [`file_lock`]: locks of files and folders;
 //! * [`heap`]: returning freed memory to the system;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
 //! * [`memory_limit`]: the limit of the cgroup that the process runs in;
@@ -41,6 +42,7 @@ pub mod cyclic;
 pub mod descriptors;
 #[allow(unsafe_code, reason = "a system call that rustix does not offer")]
 pub mod faults;
+pub mod file_lock;
 #[allow(unsafe_code, reason = "a call of the C library")]
 pub mod heap;
 pub mod interrupt;

@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::OFlags;
+use takt_rt::file_lock::FileLock;
 
 /// Beginning of the names of the folders.
 const PREFIX: &str = ".takt-bundle-";
@@ -21,7 +22,7 @@ pub struct BundleWorkplace {
     /// Link to the folder, in the directory of notes.
     note: Option<PathBuf>,
     /// The folder, whose lock ends with the process.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl BundleWorkplace {
@@ -142,18 +143,14 @@ fn note(notes: &Path, path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Takes the lock of a folder; `None` if another process has it. It ends with the returned file.
-fn locked(path: &Path) -> io::Result<Option<File>> {
+/// Takes the lock of a folder; `None` if another process has it. It ends with the returned lock.
+fn locked(path: &Path) -> io::Result<Option<FileLock>> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let folder = File::options()
         .read(true)
         .custom_flags(flags.bits().cast_signed())
         .open(path)?;
-    match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(folder)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
+    Ok(FileLock::try_take(folder)?)
 }
 
 /// Removes a folder and its note.
@@ -196,7 +193,7 @@ mod tests {
         let killed_path = killed.path.clone();
         // The lock ends as with kill -9, and folder and note stay.
         let BundleWorkplace { _lock, .. } = &killed;
-        flock(_lock, FlockOperation::Unlock).unwrap();
+        rustix::fs::flock(_lock, rustix::fs::FlockOperation::Unlock).unwrap();
         symlink("/tmp", notes.join("foreign")).unwrap();
         assert_eq!(remove_killed_bundles(&notes).unwrap(), 1);
         assert!(!killed_path.exists() && running.path().exists());

@@ -7,8 +7,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock, statvfs};
+use rustix::fs::statvfs;
 use takt_rt::child::{ChildError, ChildProcess, Ending};
+use takt_rt::file_lock::FileLock;
 use takt_tsn::search_path;
 
 use super::cache::KernelCache;
@@ -160,13 +161,13 @@ fn remove(path: &Path) -> Result<(), UmlError> {
     Ok(())
 }
 
-/// Takes the lock of a cache. It ends with the returned file, also after kill -9.
-fn lock(folder: &Path) -> Result<File, UmlError> {
+/// Takes the lock of a cache. It ends with the returned one, also after kill -9.
+fn lock(folder: &Path) -> Result<FileLock, UmlError> {
     let path = folder.join("lock");
     let file = File::create(&path).map_err(UmlError::io(&path))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(UmlError::Busy),
+    match FileLock::try_take(file) {
+        Ok(Some(lock)) => Ok(lock),
+        Ok(None) => Err(UmlError::Busy),
         Err(errno) => Err(UmlError::io(path)(errno.into())),
     }
 }

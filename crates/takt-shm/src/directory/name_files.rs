@@ -2,7 +2,7 @@
 //!
 //! Files of other programs that are named alike are left.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::{fs, io};
@@ -42,7 +42,7 @@ fn is_lock(path: &Path) -> bool {
 }
 
 /// Returns true if an open file has the content of a lock.
-pub(crate) fn is_text_of_lock(file: &OwnedFd) -> bool {
+pub(crate) fn is_text_of_lock(file: impl AsFd) -> bool {
     let mut text = [0; LONGEST as usize];
     let Ok(length) = rustix::io::pread(file, &mut text, 0) else {
         return false;

@@ -8,12 +8,13 @@
 //! information for people; no decision depends on them.
 
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use takt_rt::file_lock::FileLock;
 
 use crate::address::ApplicationName;
 use crate::directory::name_files::{
@@ -33,7 +34,7 @@ pub(crate) struct NameLock {
     socket: PathBuf,
     /// True if an application of that name was killed before, and may have left more than its name.
     had_died: bool,
-    _file: OwnedFd,
+    _file: FileLock<OwnedFd>,
 }
 
 /// Returns the path at which the application of that name listens.
@@ -67,16 +68,14 @@ impl NameLock {
                 }
                 Err(e) => return Err(failed(e)),
             };
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => {
-                    return Err(ShmError::NameInUse {
-                        name: name.clone(),
-                        process: process_of(&file),
-                    });
-                }
-                Err(e) => return Err(failed(e)),
-            }
+            // Its holder, if there is one.
+            let process = process_of(&file);
+            let Some(file) = FileLock::try_take(file).map_err(failed)? else {
+                return Err(ShmError::NameInUse {
+                    name: name.clone(),
+                    process,
+                });
+            };
             if !is_at(&file, &lock) {
                 // Its holder removed it between the two steps; the name may be free or taken again.
                 continue;
@@ -172,7 +171,7 @@ pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder
     }
 }
 
-fn is_at(file: &OwnedFd, path: &Path) -> bool {
+fn is_at(file: impl AsFd, path: &Path) -> bool {
     match (rustix::fs::fstat(file), rustix::fs::stat(path)) {
         (Ok(ours), Ok(there)) => ours.st_ino == there.st_ino && ours.st_dev == there.st_dev,
         _ => false,
@@ -203,7 +202,7 @@ fn ourselves() -> String {
 }
 
 /// Returns the process id in the file: that of the holder of the lock. An id of another PID namespace has no meaning here.
-fn process_of(lock: &OwnedFd) -> Option<u32> {
+fn process_of(lock: impl AsFd) -> Option<u32> {
     let mut text = [0; 32];
     let length = rustix::io::pread(lock, &mut text, 0).ok()?;
     let text = std::str::from_utf8(text.get(..length)?).ok()?;
@@ -257,7 +256,7 @@ mod tests {
         let path = directory.path().join("lock");
         let process = |text: &str| {
             fs::write(&path, text).unwrap();
-            process_of(&fs::File::open(&path).unwrap().into())
+            process_of(fs::File::open(&path).unwrap())
         };
         let ours = std::process::id();
         assert_eq!(process(&ourselves()), Some(ours));

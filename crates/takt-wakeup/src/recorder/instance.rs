@@ -6,7 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::OFlags;
+use takt_rt::file_lock::FileLock;
 
 use super::error::RecorderError;
 use super::filter::RecordedThreads;
@@ -47,7 +48,7 @@ pub(super) fn tracefs() -> Result<PathBuf, RecorderError> {
 pub(super) struct Instance {
     path: PathBuf,
     /// Locked directory: others see that the owner lives.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl Instance {
@@ -208,17 +209,14 @@ impl Drop for Instance {
 }
 
 /// Locks the directory of an instance. The lock ends with its owner.
-fn lock(path: &Path) -> io::Result<File> {
-    let directory = File::open(path)?;
-    flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(directory)
+fn lock(path: &Path) -> io::Result<FileLock> {
+    let lock = FileLock::try_take(File::open(path)?)?;
+    lock.ok_or_else(|| io::ErrorKind::WouldBlock.into())
 }
 
 /// Locks the directory of all instances. Nobody holds this lock for long.
-fn wait_for_lock(path: &Path) -> io::Result<File> {
-    let directory = File::open(path)?;
-    flock(&directory, FlockOperation::LockExclusive)?;
-    Ok(directory)
+fn wait_for_lock(path: &Path) -> io::Result<FileLock> {
+    Ok(FileLock::take(File::open(path)?)?)
 }
 
 /// Returns true if another trace has events.
